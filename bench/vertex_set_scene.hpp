@@ -7,8 +7,8 @@
 #include "propagation_scene.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/cut/order_stretch.hpp>
-#include <stemma/cut/vertex_set.hpp>
+#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <benchmark/benchmark.h>
@@ -51,7 +51,7 @@ struct vertex_set_scene {
         }
     }
 
-    [[nodiscard]] stemma::order_stretch<stemma::operator_graph> stretch() const {
+    [[nodiscard]] stemma::detail::order_stretch<stemma::operator_graph> stretch() const {
         return {graph, order, order, members};
     }
 
@@ -60,7 +60,7 @@ struct vertex_set_scene {
 
     stemma::operator_graph graph;
     bare_graph bare{graph};
-    stemma::vertex_set set;
+    stemma::detail::vertex_set set;
     std::vector<id> order; ///< also the position of each vertex
     std::vector<id> members;
 

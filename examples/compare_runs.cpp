@@ -69,7 +69,7 @@ int main(int, char** argv) {
               << (first == stemma::no_id ? "none" : to_text(model.module(stemma::module_id{first})))
               << '\n';
     for (const auto& one : report.modules) {
-        if (one.verdict == stemma::module_verdict::adds && one.outgoing) {
+        if (one.verdict == stemma::numerics_report::module_verdict::adds && one.outgoing) {
             std::cout << model.module(stemma::module_id{one.module}) << ": "
                       << std::lround(one.outgoing->sqnr) << " dB\n";
         }

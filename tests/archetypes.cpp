@@ -9,19 +9,19 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
-#include <stemma/cut/boundary.hpp>
-#include <stemma/cut/convex_runs.hpp>
 #include <stemma/cut/cut.hpp>
+#include <stemma/cut/detail/boundary.hpp>
 #include <stemma/cut/detail/complete_calls.hpp>
-#include <stemma/cut/find_gaps.hpp>
+#include <stemma/cut/detail/convex_runs.hpp>
+#include <stemma/cut/detail/find_gaps.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
+#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/cut/find_non_convex.hpp>
-#include <stemma/cut/find_reentry.hpp>
 #include <stemma/cut/module_boundaries.hpp>
-#include <stemma/cut/order_stretch.hpp>
 #include <stemma/cut/partition.hpp>
 #include <stemma/cut/partition_graph.hpp>
 #include <stemma/cut/plan_cuts.hpp>
-#include <stemma/cut/vertex_set.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -35,14 +35,14 @@
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/module_dag.hpp>
 #include <stemma/report/module_dag_json.hpp>
+#include <stemma/tagging/detail/number_calls.hpp>
+#include <stemma/tagging/detail/overrule_shared.hpp>
+#include <stemma/tagging/detail/propagate_tags.hpp>
+#include <stemma/tagging/detail/select_modules.hpp>
 #include <stemma/tagging/name_modules.hpp>
-#include <stemma/tagging/number_calls.hpp>
-#include <stemma/tagging/overrule_shared.hpp>
 #include <stemma/tagging/propagate.hpp>
-#include <stemma/tagging/propagate_tags.hpp>
 #include <stemma/tagging/propagation.hpp>
 #include <stemma/tagging/resolve_evidence.hpp>
-#include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
 
@@ -176,8 +176,8 @@ TEST_CASE("archetypes: orders match the original graph's", "[archetypes]") {
         const graph_archetype graph(scene.ops.graph());
         REQUIRE(numbers(graph, stemma::topological_order(graph)) ==
                 stemma::topological_order(scene.ops.graph()));
-        REQUIRE(numbers(graph, stemma::reverse_topological_order(graph)) ==
-                stemma::reverse_topological_order(scene.ops.graph()));
+        REQUIRE(numbers(graph, stemma::detail::reverse_topological_order(graph)) ==
+                stemma::detail::reverse_topological_order(scene.ops.graph()));
         REQUIRE(stemma::is_topologically_indexed(graph) ==
                 stemma::is_topologically_indexed(scene.ops.graph()));
     });
@@ -186,7 +186,8 @@ TEST_CASE("archetypes: orders match the original graph's", "[archetypes]") {
 TEST_CASE("archetypes: modules are selected, named and found identically", "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers&) {
         const modules_archetype modules(scene.tree);
-        REQUIRE(stemma::select_modules(modules) == stemma::select_modules(scene.tree));
+        REQUIRE(stemma::detail::select_modules(modules) ==
+                stemma::detail::select_modules(scene.tree));
         const auto check = [&](const auto& selection, const auto& naming) {
             const auto tags = stemma::name_modules(modules, selection, naming);
             const auto expected = stemma::name_modules(scene.tree, selection, naming);
@@ -238,15 +239,15 @@ TEST_CASE("archetypes: tags, shared constants and call numbers are identical", "
         const knowing_archetype knowing(scene.ops);
         const operators_archetype bare(scene.ops);
         const auto given = random_attributions(scene, random, false);
-        std::vector<stemma::id_set> sets;
+        std::vector<stemma::detail::id_set> sets;
         for (const auto& one : given) {
             sets.push_back(one.module);
         }
         const auto spread = [&](const auto& ops) {
             auto tags = sets;
-            stemma::id_set_pool pool;
-            stemma::propagate_tags(ops, scene.tree.index(), stemma::select_modules(scene.tree),
-                                   tags, pool);
+            stemma::detail::id_set_pool pool;
+            stemma::detail::propagate_tags(ops, scene.tree.index(),
+                                           stemma::detail::select_modules(scene.tree), tags, pool);
             std::vector<std::vector<id>> elements(tags.size());
             for (std::size_t v = 0; v < tags.size(); ++v) {
                 pool.for_each(tags[v], [&](id m) { elements[v].push_back(m); });
@@ -258,16 +259,18 @@ TEST_CASE("archetypes: tags, shared constants and call numbers are identical", "
         REQUIRE(spread(bare) == expected);
         const auto correct = [&](const auto& ops) {
             auto made = given;
-            stemma::overrule_shared(ops, scene.tree.index(), std::span<attribution>(made));
-            stemma::number_calls(ops, scene.tree.index(), std::span<attribution>(made));
+            stemma::detail::overrule_shared(ops, scene.tree.index(), std::span<attribution>(made));
+            stemma::detail::number_calls(ops, scene.tree.index(), std::span<attribution>(made));
             return made;
         };
         REQUIRE(same(correct(knowing), correct(scene.ops)));
         auto untouched = given;
-        REQUIRE(stemma::overrule_shared(bare, scene.tree.index(), std::span<attribution>(untouched))
+        REQUIRE(stemma::detail::overrule_shared(bare, scene.tree.index(),
+                                                std::span<attribution>(untouched))
                     .empty());
         const reading_archetype reading(scene.ops);
-        stemma::number_calls(reading, scene.tree.index(), std::span<attribution>(untouched));
+        stemma::detail::number_calls(reading, scene.tree.index(),
+                                     std::span<attribution>(untouched));
     });
 }
 
@@ -275,7 +278,7 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
     for_each_scene([](const random_scene& scene, test::random_numbers& random) {
         const auto given = random_attributions(scene, random, true);
         std::vector<id> module;
-        stemma::vertex_set set(scene.ops.size());
+        stemma::detail::vertex_set set(scene.ops.size());
         for (std::size_t v = 0; v < given.size(); ++v) {
             module.push_back(given[v].module);
             set.inside[v] = random.one_in(2);
@@ -298,7 +301,7 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                 made.push_back(list.size());
                 made.insert(made.end(), list.begin(), list.end());
             };
-            const auto border = stemma::find_boundary(
+            const auto border = stemma::detail::find_boundary(
                 graph, set, std::span<const stemma::vertex_t<graph_type>>(members));
             for (const auto* edges : {&border.inputs, &border.outputs}) {
                 for (const auto& e : *edges) {
@@ -306,10 +309,10 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                     made.push_back(stemma::detail::index_of(graph, target(e, graph)));
                 }
             }
-            const stemma::order_stretch<graph_type> stretch(graph, order, rank, members);
-            add(numbers(graph, stemma::find_reentry(graph, set, stretch)));
-            add(stemma::convex_runs(graph, set, stretch));
-            add(numbers(graph, stemma::find_gaps(graph, set, stretch)));
+            const stemma::detail::order_stretch<graph_type> stretch(graph, order, rank, members);
+            add(numbers(graph, stemma::detail::find_reentry(graph, set, stretch)));
+            add(stemma::detail::convex_runs(graph, set, stretch));
+            add(numbers(graph, stemma::detail::find_gaps(graph, set, stretch)));
             std::vector<stemma::detail::call_member<stemma::vertex_t<graph_type>>> called;
             for (const auto& v : members) {
                 called.push_back(
@@ -331,8 +334,8 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                 made.push_back(one.module);
                 add(one.witness);
             }
-            stemma::module_dags dags(graph, scene.tree.index(),
-                                     [&](id v, auto take) { take(module[v]); });
+            stemma::detail::module_dags dags(graph, scene.tree.index(),
+                                             [&](id v, auto take) { take(module[v]); });
             for (id m = 0; m < scene.tree.size(); ++m) {
                 add(dags.of(m).operators);
                 for (const auto& [from, to] : dags.of(m).edges) {
@@ -340,7 +343,7 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                     made.push_back(to);
                 }
             }
-            auto pieces = stemma::make_acyclic(graph, module, scene.tree.size(), order);
+            auto pieces = stemma::detail::make_acyclic(graph, module, scene.tree.size(), order);
             add(pieces.piece_of);
             stemma::join_levels(graph, pieces);
             add(pieces.piece_of);

@@ -17,7 +17,6 @@ namespace test {
 
 using stemma::comparable_graph;
 using stemma::id;
-using stemma::value_role;
 
 /// A graph whose operators name their inputs and outputs, the latter with blanks between; values
 /// that begin with `w` are stored, with contents given by the name up to an apostrophe.
@@ -25,7 +24,7 @@ class comparable_scene {
 public:
     explicit comparable_scene(const std::vector<std::string>& given) {
         for (const auto& name : given) {
-            values_[name] = graph.add_value(value_role::given, keep(name));
+            values_[name] = graph.add_value(comparable_graph::value_role::given, keep(name));
         }
     }
 
@@ -36,7 +35,7 @@ public:
             if (!values_.contains(read)) {
                 const auto content = std::hash<std::string>{}(read.substr(0, read.find('\'')));
                 values_[read] = graph.add_value(
-                    value_role::stored, keep(read),
+                    comparable_graph::value_role::stored, keep(read),
                     {.exact = content | 1U, .loose = content, .nonzero = content % 999 + 8});
             }
             inputs.push_back(values_.at(read));
@@ -44,7 +43,7 @@ public:
         std::vector<id> outputs;
         std::istringstream made(makes);
         for (std::string one; made >> one;) {
-            values_[one] = graph.add_value(value_role::made, keep(one));
+            values_[one] = graph.add_value(comparable_graph::value_role::made, keep(one));
             outputs.push_back(values_.at(one));
         }
         graph.add_operator(
@@ -56,7 +55,8 @@ public:
     /// Adds a Constant that stores such a value, which is read by its name.
     comparable_scene& constant(const std::string& name) {
         const auto content = std::hash<std::string>{}(name.substr(0, name.find('\'')));
-        const auto value = graph.add_value(value_role::stored, keep(name), {.exact = content | 1U});
+        const auto value = graph.add_value(comparable_graph::value_role::stored, keep(name),
+                                           {.exact = content | 1U});
         values_[name] = value;
         graph.add_operator({.type = "Constant", .attributes = content, .constant = true}, {},
                            std::vector{value});

@@ -7,8 +7,8 @@
 #include "wire_builder.hpp"
 
 #include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
@@ -31,10 +31,10 @@ inline std::string with_tensor(const std::string& bytes, const message& other) {
     };
     const auto size = static_cast<std::uint32_t>(made.size());
     const auto name = name_of({made.data(), 0, size, "tensor"});
-    stemma::message_tree result;
-    result.edit(model.reader(), [&](stemma::edited_field& field) {
+    stemma::detail::message_tree result;
+    result.edit(model.reader(), [&](stemma::detail::edited_field& field) {
         if (field.is_bytes(7)) {
-            field.edit([&](stemma::edited_field& inside) {
+            field.edit([&](stemma::detail::edited_field& inside) {
                 if (inside.is_bytes(5) && name_of(inside.inner()) == name) {
                     inside.set(made);
                 }

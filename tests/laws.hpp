@@ -73,7 +73,7 @@ template <class P, module_view Modules, selection_policy<Modules> Selection = al
 [[nodiscard]] broken_laws broken_naming_laws(const P& policy, const Modules& modules,
                                              const Selection& selection = {}) {
     detail::law_book laws;
-    const auto selected = select_modules(modules, selection);
+    const auto selected = detail::select_modules(modules, selection);
     std::array<tag_table, 2> tables;
     for (auto& tags : tables) {
         tags = tag_table(modules.index(), selected);

@@ -5,15 +5,15 @@
 // where a goal of the default is missed.
 #include "random_numbers.hpp"
 
-#include <stemma/capture/capture.hpp>
 #include <stemma/capture/captures.hpp>
+#include <stemma/capture/detail/capture_reader.hpp>
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/tagging/overrule_shared.hpp>
+#include <stemma/tagging/detail/overrule_shared.hpp>
 #include <stemma/tagging/policy_registry.hpp>
 #include <stemma/tagging/propagate.hpp>
 #include <stemma/tagging/resolve_evidence.hpp>
@@ -69,7 +69,7 @@ void measure(const fs::path& model_file, const std::string& fixture, table& rows
         context(ops, tree);
     const auto evidence = stemma::resolve_evidence(context, stemma::name_sources{}).of;
     auto settled = evidence;
-    stemma::overrule_shared(ops, tree.index(), settled);
+    stemma::detail::overrule_shared(ops, tree.index(), settled);
     const auto truth = modules_of(settled);
     const stemma::policy_registry<stemma::onnx_operators<stemma::wire_model>, stemma::module_tree>
         known;
@@ -83,7 +83,7 @@ void measure(const fs::path& model_file, const std::string& fixture, table& rows
                 seen[v] = {};
             }
         }
-        stemma::overrule_shared(ops, tree.index(), seen);
+        stemma::detail::overrule_shared(ops, tree.index(), seen);
         for (const auto& name : policies()) {
             auto made = seen;
             stemma::propagate(ops, tree.index(), made, known.propagations.get("propagation", name));

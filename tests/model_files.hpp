@@ -2,7 +2,7 @@
 #ifndef STEMMA_TESTS_MODEL_FILES_HPP
 #define STEMMA_TESTS_MODEL_FILES_HPP
 
-#include <stemma/capture/capture.hpp>
+#include <stemma/capture/detail/capture_reader.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_tree.hpp>
 
@@ -49,7 +49,7 @@ inline std::string read_bytes(const std::string& path) {
 
 inline stemma::module_tree read_capture(const std::string& path) {
     const stemma::mapped_file file(path);
-    stemma::capture_reader reader;
+    stemma::detail::capture_reader reader;
     reader.read(file.bytes(), path);
     return reader.tree();
 }

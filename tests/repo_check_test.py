@@ -43,7 +43,7 @@ CASES = [
      "of a folder above its own"),
     ("include/stemma/model/detail/nesting.hpp", replaced("#include", "#include <stemma/onnx/carrier.hpp>\n#include"),
      "of a folder above its own"),
-    ("include/stemma/core/detail/hash.hpp", replaced("#include", "#include <stemma/core/id_set_pool.hpp>\n\n#include"),
+    ("include/stemma/core/detail/hash.hpp", replaced("#include", "#include <stemma/core/detail/id_set_pool.hpp>\n\n#include"),
      "include each other"),
     ("include/stemma/record/summary.hpp", replaced("#include", "#include <onnx/onnx_pb.h>\n#include"),
      "only proto/ knows"),

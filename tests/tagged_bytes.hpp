@@ -21,8 +21,8 @@
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
-#include <stemma/record/tag_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <cstdint>
@@ -45,7 +45,7 @@ public:
         , modules(capture == nullptr ? rebuilt->modules : *capture)
         , from_model(capture == nullptr) {
         stemma::evidence_context<operators, stemma::module_tree> context(
-            ops, modules, rebuilt ? std::move(rebuilt->facts) : stemma::evidence_facts());
+            ops, modules, rebuilt ? std::move(rebuilt->facts) : stemma::detail::evidence_facts());
         const stemma::evidence_sources<stemma::exporter_metadata, stemma::builder_metadata,
                                        stemma::function_calls, stemma::scope_names,
                                        stemma::parameter_names, stemma::parameter_regions,
@@ -65,7 +65,7 @@ public:
         const auto table = carriers.model ? stemma::detail::to_json(stemma::detail::to_table(found))
                                           : std::string();
         const auto text = stemma::detail::to_json(record, modules);
-        stemma::tag_editor editor(
+        stemma::detail::tag_editor editor(
             model, modules, found, carriers,
             carriers.metadata ? stemma::detail::find_value_tags(model, modules, found)
                               : stemma::detail::value_tags{},

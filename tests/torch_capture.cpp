@@ -7,15 +7,15 @@
 #include "catch.hpp"
 #include "scratch_folder.hpp"
 
-#include <stemma/capture/capture.hpp>
 #include <stemma/capture/captures.hpp>
+#include <stemma/capture/detail/capture_reader.hpp>
 #include <stemma/capture/detail/captured_claims.hpp>
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
-#include <stemma/model/stated_module.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -86,8 +86,8 @@ adapter::captured_model capture(const fs::path& folder) {
     return adapter::from_archive(torch::jit::load((folder / "model.pt").string()));
 }
 
-stemma::capture_reader read(const std::string& text) {
-    stemma::capture_reader reader;
+stemma::detail::capture_reader read(const std::string& text) {
+    stemma::detail::capture_reader reader;
     reader.read(text, "capture");
     return reader;
 }
@@ -204,7 +204,7 @@ TEST_CASE("torch_capture: an archive has the modules recorded in Python", "[torc
     for (const auto& folder : archives()) {
         INFO(folder.string());
         const stemma::mapped_file file((folder / "modules.json").string());
-        stemma::capture_reader reader;
+        stemma::detail::capture_reader reader;
         reader.read(file.bytes(), file.path());
         const auto expected = reader.tree();
         const auto found = capture(folder);
@@ -417,7 +417,7 @@ TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torc
     stemma::evidence_context context(ops, found.modules);
     stemma::detail::captured_claims finder(model, ops, found.modules, context.owners().mapping);
     finder.align_operations(found.operations, stemma::provenance::torchscript,
-                            std::vector<stemma::stated_module>(model.node_count()));
+                            std::vector<stemma::detail::stated_module>(model.node_count()));
     const auto claims = finder.finish();
     REQUIRE(claims.claims.size() == 1);
     CHECK(claims.notes.empty());

@@ -6,8 +6,8 @@
 #include "random_graphs.hpp"
 #include "random_numbers.hpp"
 
-#include <stemma/cut/order_stretch.hpp>
-#include <stemma/cut/vertex_set.hpp>
+#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 
 #include <cstddef>
 #include <vector>
@@ -17,7 +17,7 @@ namespace test {
 /// A graph, and a set of its vertices.
 struct vertex_set_scene {
     random_dag dag;
-    stemma::vertex_set set;
+    stemma::detail::vertex_set set;
     std::vector<stemma::id> members;
     std::vector<stemma::id> rank;
     std::vector<std::vector<char>> reaches;
@@ -35,7 +35,7 @@ struct vertex_set_scene {
         reaches = reachability_around(dag.edges, set.apart);
     }
 
-    [[nodiscard]] stemma::order_stretch<stemma::operator_graph> stretch() const {
+    [[nodiscard]] stemma::detail::order_stretch<stemma::operator_graph> stretch() const {
         return {dag.graph, dag.order, rank, members};
     }
 };

@@ -65,7 +65,7 @@ void reverse_topological_order(benchmark::State& state) {
     const auto graph = graph_of(state);
     const bare_graph bare(graph);
     measure_beside(
-        state, [&] { return stemma::reverse_topological_order(graph); },
+        state, [&] { return stemma::detail::reverse_topological_order(graph); },
         [&] { return order_of(bare.out, bare.in, bare.producer); });
 }
 
@@ -73,7 +73,7 @@ void reverse_topological_order(benchmark::State& state) {
 void reverse_topological_order_beside_boost(benchmark::State& state) {
     const auto graph = graph_of(state);
     measure_beside(
-        state, [&] { return stemma::reverse_topological_order(graph).size(); },
+        state, [&] { return stemma::detail::reverse_topological_order(graph).size(); },
         [&] {
             std::vector<id> order;
             order.reserve(num_vertices(graph));

@@ -165,9 +165,9 @@ void make_acyclic(benchmark::State& state) {
     stemma_bench::measure_beside(
         state,
         [&] {
-            return comparable{stemma::make_acyclic(scene.base.ops.edges,
-                                                   std::span<const id>(scene.part), count,
-                                                   std::span<const id>(scene.order))};
+            return comparable{stemma::detail::make_acyclic(scene.base.ops.edges,
+                                                           std::span<const id>(scene.part), count,
+                                                           std::span<const id>(scene.order))};
         },
         [&] { return comparable{divide_by_hand(scene.bare, scene.part, count)}; });
 }

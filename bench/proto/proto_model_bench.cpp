@@ -45,11 +45,11 @@ void scan_and_bind_in_threads(benchmark::State& state) {
 
 /// What protobuf stores for the operators of the main graph, as positions in the bytes.
 struct unbound_graph {
-    std::vector<stemma::text_ref> names;
-    std::vector<stemma::text_ref> types;
-    std::vector<stemma::text_ref> inputs;
-    std::vector<stemma::text_ref> outputs;
-    std::vector<stemma::text_ref> attributes;
+    std::vector<stemma::onnx_model::text_ref> names;
+    std::vector<stemma::onnx_model::text_ref> types;
+    std::vector<stemma::onnx_model::text_ref> inputs;
+    std::vector<stemma::onnx_model::text_ref> outputs;
+    std::vector<stemma::onnx_model::text_ref> attributes;
     std::vector<std::uint32_t> first_inputs;
     std::vector<std::uint32_t> first_outputs;
 
@@ -73,7 +73,7 @@ void read_node(stemma::detail::wire_reader fields, unbound_graph& graph) {
     graph.names.emplace_back();
     graph.types.emplace_back();
     for (stemma::detail::wire_field field; fields.next(field);) {
-        const stemma::text_ref text{field.content, field.size()};
+        const stemma::onnx_model::text_ref text{field.content, field.size()};
         if (field.is_bytes(at::input)) {
             graph.inputs.push_back(text);
         } else if (field.is_bytes(at::output)) {

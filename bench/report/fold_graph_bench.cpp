@@ -19,7 +19,6 @@
 
 namespace {
 
-using stemma::box_kind;
 using stemma::folded_graph;
 using stemma::id;
 using stemma::no_id;
@@ -30,11 +29,13 @@ struct picture {
     folded_graph made;
 
     friend bool operator==(const picture& a, const picture& b) {
-        const auto same_box = [](const stemma::folded_box& x, const stemma::folded_box& y) {
+        const auto same_box = [](const stemma::folded_graph::box& x,
+                                 const stemma::folded_graph::box& y) {
             return x.kind == y.kind && x.of == y.of && x.around == y.around &&
                    x.operators == y.operators;
         };
-        const auto same_edge = [](const stemma::folded_edge& x, const stemma::folded_edge& y) {
+        const auto same_edge = [](const stemma::folded_graph::edge& x,
+                                  const stemma::folded_graph::edge& y) {
             return x.from == y.from && x.to == y.to && x.value == y.value && x.values == y.values;
         };
         return a.made.open == b.made.open && a.made.box_of == b.made.box_of &&
@@ -153,14 +154,15 @@ folded_graph fold_by_hand(const shown_scene& scene) {
             if (whole || next + 1 < most) {
                 box = next;
                 if (direct) {
-                    result.boxes.push_back({box_kind::one_operator, v, in, 0});
+                    result.boxes.push_back({folded_graph::box_kind::one_operator, v, in, 0});
                 } else {
-                    result.boxes.push_back({box_kind::closed_module, in, tree.parent(in), 0});
+                    result.boxes.push_back(
+                        {folded_graph::box_kind::closed_module, in, tree.parent(in), 0});
                 }
             } else {
                 if (rest == no_id) {
                     rest = next;
-                    result.boxes.push_back({box_kind::rest, root, root, 0});
+                    result.boxes.push_back({folded_graph::box_kind::rest, root, root, 0});
                 }
                 box = rest;
             }

@@ -22,7 +22,7 @@ using stemma::id;
 using stemma::no_id;
 
 /// A comparable digest of a DAG.
-void digest(std::vector<std::uint64_t>& kept, const stemma::module_dag& dag) {
+void digest(std::vector<std::uint64_t>& kept, const stemma::detail::module_dag& dag) {
     std::uint64_t sum = dag.operators.size();
     for (const auto& [from, to] : dag.edges) {
         sum += (std::uint64_t{from} << 32U) + to;
@@ -39,8 +39,8 @@ void module_dags(benchmark::State& state) {
     stemma_bench::measure_beside(
         state,
         [&] {
-            stemma::module_dags dags(base.ops.edges, modules,
-                                     [&](id v, auto take) { take(module[v]); });
+            stemma::detail::module_dags dags(base.ops.edges, modules,
+                                             [&](id v, auto take) { take(module[v]); });
             std::vector<std::uint64_t> kept;
             for (id m = 0; m < modules.size(); ++m) {
                 digest(kept, dags.of(m));
@@ -54,7 +54,7 @@ void module_dags(benchmark::State& state) {
                 }
             });
             std::vector<id> inside(graph.count, no_id);
-            stemma::module_dag dag;
+            stemma::detail::module_dag dag;
             std::vector<std::uint64_t> kept;
             for (id m = 0; m < modules.size(); ++m) {
                 const auto all = members.range(m, modules.end(m));

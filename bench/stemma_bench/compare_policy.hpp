@@ -7,13 +7,13 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/tagging/detail/select_modules.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/naming.hpp>
 #include <stemma/tagging/propagate.hpp>
 #include <stemma/tagging/propagation.hpp>
 #include <stemma/tagging/resolution.hpp>
 #include <stemma/tagging/resolve_evidence.hpp>
-#include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
 
@@ -48,14 +48,14 @@ void add_benchmark(const std::string& name, std::size_t items, Work work) {
 // The algorithm of each role alone.
 
 template <class Policy, class Ops, class Modules>
-    requires stemma::policy_for<Policy, stemma::selection_category>
+    requires stemma::detail::policy_for<Policy, stemma::selection_category>
 void add_role(const std::string& which, const Ops&, const Modules& modules, const Policy& chosen) {
     add_benchmark("selection/" + which, modules.index().size(),
-                  [&modules, chosen] { return stemma::select_modules(modules, chosen); });
+                  [&modules, chosen] { return stemma::detail::select_modules(modules, chosen); });
 }
 
 template <class Policy, class Ops, class Modules>
-    requires stemma::policy_for<Policy, stemma::naming_category>
+    requires stemma::detail::policy_for<Policy, stemma::naming_category>
 void add_role(const std::string& which, const Ops&, const Modules& modules, const Policy& chosen) {
     const stemma::not_infrastructure selected;
     add_benchmark("naming/" + which, modules.index().size(), [&modules, selected, chosen] {
@@ -74,21 +74,21 @@ void add_attribution(const std::string& name, const Ops& ops, const Modules& mod
 }
 
 template <class Policy, class Ops, class Modules>
-    requires stemma::policy_for<Policy, stemma::evidence_category>
+    requires stemma::detail::policy_for<Policy, stemma::evidence_category>
 void add_role(const std::string& which, const Ops& ops, const Modules& modules,
               const Policy& chosen) {
     add_attribution("evidence/" + which, ops, modules, chosen, stemma::by_weight{});
 }
 
 template <class Policy, class Ops, class Modules>
-    requires stemma::policy_for<Policy, stemma::resolution_category>
+    requires stemma::detail::policy_for<Policy, stemma::resolution_category>
 void add_role(const std::string& which, const Ops& ops, const Modules& modules,
               const Policy& chosen) {
     add_attribution("resolution/" + which, ops, modules, stemma::name_sources{}, chosen);
 }
 
 template <class Policy, class Ops, class Modules>
-    requires stemma::policy_for<Policy, stemma::propagation_category>
+    requires stemma::detail::policy_for<Policy, stemma::propagation_category>
 void add_role(const std::string& which, const Ops& ops, const Modules& modules,
               const Policy& chosen) {
     stemma::evidence_context<Ops, Modules> context(ops, modules);

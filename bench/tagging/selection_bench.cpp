@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/tagging/any_policy.hpp>
-#include <stemma/tagging/select_modules.hpp>
+#include <stemma/tagging/detail/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 
 #include <benchmark/benchmark.h>
@@ -65,7 +65,7 @@ void select_beside(benchmark::State& state, const Selection& selection) {
     const auto parents = modules.tree.parents();
     const auto& marks = modules.marks;
     stemma_bench::measure_beside(
-        state, [&] { return stemma::select_modules(modules, selection); },
+        state, [&] { return stemma::detail::select_modules(modules, selection); },
         [&] {
             std::vector<id> selected(parents.size());
             for (id m = 1; m < parents.size(); ++m) {

@@ -318,7 +318,7 @@ int analyze_cost(const analyze_options& options) {
             stemma::write_node_cost_csv(out, cost, *opened, report.part.nodes);
             return done;
         }
-        stemma::write_cost_csv(out, cost, *opened, modules, counts);
+        stemma::write_csv(out, cost, *opened, modules, counts);
     } else {
         print_cost(*opened, cost, modules, counts, options.rows);
     }
@@ -356,7 +356,7 @@ int analyze_lines(const analyze_options& options) {
     }
     if (options.common.format == "csv") {
         names_output out;
-        stemma::write_lines_csv(out, rows, columns);
+        stemma::write_csv(out, rows, columns);
         return done;
     }
     print_lines(*opened, std::move(rows), columns, options.rows);
@@ -380,7 +380,8 @@ int analyze(const analyze_options& options) {
         stemma::write_report(out, report, *opened);
     } else if (options.common.format == "csv") {
         names_output out;
-        stemma::write_csv(out, stemma::parse_report_table(options.table).value(), report, *opened);
+        stemma::write_csv(out, stemma::parse_name<stemma::report_table>(options.table).value(),
+                          report, *opened);
     } else {
         print_text(options, *opened, report);
     }

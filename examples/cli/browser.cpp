@@ -561,20 +561,20 @@ std::string browser::picture(const place& at) {
     return folded.boxes.empty() ? text + "  has no nodes\n" : text;
 }
 
-std::string browser::box_text(const stemma::folded_box& box) const {
+std::string browser::box_text(const stemma::folded_graph::box& box) const {
     constexpr std::size_t width = 30;
     switch (box.kind) {
-    case stemma::box_kind::one_operator:
+    case stemma::folded_graph::box_kind::one_operator:
         return shaded(fitted(opened_.model().op_type(box.of), width), shade::number);
-    case stemma::box_kind::closed_module:
+    case stemma::folded_graph::box_kind::closed_module:
         return shaded(
             fitted(fmt::format("{} {}", modules_.name(box.of), modules_.class_name(box.of)), width),
             shade::name);
-    case stemma::box_kind::shape_arithmetic:
+    case stemma::folded_graph::box_kind::shape_arithmetic:
         return shaded(
             fitted(fmt::format("shape arithmetic, {}", counted(box.operators, "node")), width),
             shade::dim);
-    case stemma::box_kind::rest:
+    case stemma::folded_graph::box_kind::rest:
         return fitted(fmt::format("and {} more", counted(box.operators, "node")), width);
     }
     return {};

@@ -89,7 +89,7 @@ private:
     [[nodiscard]] std::string bottom_line(std::size_t width) const;
     const std::vector<std::string>& detail_lines(std::size_t width);
     std::string picture(const place& at);
-    [[nodiscard]] std::string box_text(const stemma::folded_box& box) const;
+    [[nodiscard]] std::string box_text(const stemma::folded_graph::box& box) const;
 
     const stemma::attributed_model& opened_;
     const stemma::module_tree& modules_;

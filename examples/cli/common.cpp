@@ -229,8 +229,8 @@ stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
 }
 
 stemma::write_options writing(const output_options& output) {
-    return {stemma::parse_data_placement(output.data).value(), output.force, !output.no_sync, false,
-            sources_to_write(output)};
+    return {stemma::parse_name<stemma::data_placement>(output.data).value(), output.force,
+            !output.no_sync, false, sources_to_write(output)};
 }
 
 namespace {
@@ -361,7 +361,8 @@ void warn_of_external_data(const common_options& options, const std::string& out
                            const stemma::wire_model& model, std::string_view data) {
     warn_of_external_data(
         options, output,
-        stemma::files_left_behind(model, output, stemma::parse_data_placement(data).value()));
+        stemma::files_left_behind(model, output,
+                                  stemma::parse_name<stemma::data_placement>(data).value()));
 }
 
 } // namespace cli

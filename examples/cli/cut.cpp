@@ -111,11 +111,11 @@ int cut(cut_request asked) {
     }
     auto& how = asked.how;
     how.many = asked.to_folder();
-    const auto gaps = stemma::parse_gap_rule(asked.gaps);
+    const auto gaps = stemma::parse_name<stemma::gap_rule>(asked.gaps);
     how.policy = stemma::standard_cut{
         stemma::parse_pull(asked.pull).value(),
         gaps.value_or(how.many ? stemma::gap_rule::runs : stemma::gap_rule::refuse)};
-    how.data = stemma::parse_data_placement(asked.data).value();
+    how.data = stemma::parse_name<stemma::data_placement>(asked.data).value();
     how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
     how.infer = add_inferred_types;

@@ -45,18 +45,18 @@ struct diff_options {
 
 constexpr std::size_t most_panes = 8;
 
-shade shade_of(stemma::module_change change) {
+shade shade_of(stemma::model_diff::change change) {
     switch (change) {
-    case stemma::module_change::added:
+    case stemma::model_diff::change::added:
         return shade::good;
-    case stemma::module_change::removed:
+    case stemma::model_diff::change::removed:
         return shade::bad;
     default:
         return shade::number;
     }
 }
 
-std::string changes_of(const stemma::module_difference& entry) {
+std::string changes_of(const stemma::model_diff::changed_module& entry) {
     std::string text;
     for (auto change : entry.changes) {
         text.append(text.empty() ? "" : ", ").append(shaded(to_string(change), shade_of(change)));
@@ -64,8 +64,9 @@ std::string changes_of(const stemma::module_difference& entry) {
     return text;
 }
 
-void print_weight(const stemma::weight_difference& weight, const stemma::attributed_model& first,
-                  const stemma::attributed_model& second, const std::string& margin) {
+void print_weight(const stemma::model_diff::changed_weight& weight,
+                  const stemma::attributed_model& first, const stemma::attributed_model& second,
+                  const std::string& margin) {
     const auto from = first.model().value_name(weight.first);
     const auto to = second.model().value_name(weight.second);
     const auto name = in_one_line(from == to ? from : fmt::format("{} -> {}", from, to));
@@ -117,8 +118,9 @@ std::string change_of(const stemma::wire_model& first, id v, const stemma::wire_
     return text;
 }
 
-void print_nodes(const stemma::module_difference& entry, const stemma::attributed_model& first,
-                 const stemma::attributed_model& second, const std::string& margin) {
+void print_nodes(const stemma::model_diff::changed_module& entry,
+                 const stemma::attributed_model& first, const stemma::attributed_model& second,
+                 const std::string& margin) {
     for (auto node : entry.only_first) {
         put("{}  - {} {}\n", margin, first.model().op_type(node),
             stemma::place_of(first.model(), node));
@@ -199,7 +201,7 @@ private:
     }
 
     /// Added modules appear where their parent would be in the first tree, below added parents.
-    void print(const stemma::module_difference& entry) {
+    void print(const stemma::model_diff::changed_module& entry) {
         std::size_t indent = 0;
         std::string name;
         if (entry.first != no_id) {
@@ -254,8 +256,8 @@ private:
     /// Whether a module is on the path printed last, or was printed itself.
     bool is_named(id m) { return !named_.insert(m).second; }
 
-    [[nodiscard]] std::string details(const stemma::module_difference& entry) const {
-        using change = stemma::module_change;
+    [[nodiscard]] std::string details(const stemma::model_diff::changed_module& entry) const {
+        using change = stemma::model_diff::change;
         std::string text;
         if (entry.has(change::moved) || entry.has(change::renamed)) {
             const auto from = first_.modules().report_path(entry.first);

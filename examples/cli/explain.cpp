@@ -81,7 +81,7 @@ private:
         }
     }
 
-    void print_node(const stemma::node_explanation& one) {
+    void print_node(const stemma::explanation::of_node& one) {
         const auto domain = model_.domain(one.node);
         title(node_text(one.node), fmt::format("{}{}{}", model_.op_type(one.node),
                                                domain.empty() ? "" : " of ", domain));
@@ -101,7 +101,7 @@ private:
         for (auto caller : one.callers) {
             row("called by", module_text(caller));
         }
-        using relation = stemma::claim_relation;
+        using relation = stemma::explanation::claim_relation;
         for (const auto& [claim, how] : one.claims) {
             row("claim",
                 fmt::format("{} says {} ({:.2f}){}", tags_.provenances[claim.source],
@@ -183,7 +183,7 @@ private:
         });
     }
 
-    void print_value(const stemma::value_explanation& one) {
+    void print_value(const stemma::explanation::of_value& one) {
         title(model_.value_name(one.value),
               fmt::format("{} value", stemma::to_string(model_.kind(one.value))));
         row("type", shaded(one.type, shade::number), one.type.empty());
@@ -258,7 +258,7 @@ private:
     }
 
     void print_crossing(std::string_view label, std::string_view other,
-                        const std::vector<stemma::crossing_value>& values) const {
+                        const std::vector<stemma::module_explanation::crossing>& values) const {
         print_some(label, values.size(), [&](std::size_t i) {
             const auto& one = values[i];
             const auto kind = model_.kind(one.value);
@@ -275,7 +275,7 @@ private:
         });
     }
 
-    void print_parameter(const stemma::parameter_explanation& one) {
+    void print_parameter(const stemma::explanation::of_parameter& one) {
         const auto& modules = opened_.modules();
         const auto tensor = one.buffer ? modules.buffer(one.module, one.number)
                                        : modules.parameter(one.module, one.number);
@@ -288,7 +288,7 @@ private:
         row("in the file", "no initializer has this name");
     }
 
-    void print_function(const stemma::function_explanation& one) {
+    void print_function(const stemma::explanation::of_function& one) {
         const auto g = model_.functions()[one.function].graph;
         title(model_.graph_path(g),
               fmt::format("function of {}", counted(model_.graph(g).node_count, "node")));

@@ -123,16 +123,16 @@ void print_report(const numerics_request& asked, const stemma::attributed_model&
             describe(first.difference, report.bounds));
     }
     // The results of the first module may be within the bounds, those of modules in it not.
-    const auto is_first = [&](const stemma::module_numerics& one) {
+    const auto is_first = [&](const stemma::numerics_report::of_module& one) {
         return report.first_value != stemma::no_id && one.module == report.first_module;
     };
-    std::vector<const stemma::module_numerics*> rows;
+    std::vector<const stemma::numerics_report::of_module*> rows;
     for (const auto& one : report.modules) {
-        if (one.verdict != stemma::module_verdict::within || is_first(one)) {
+        if (one.verdict != stemma::numerics_report::module_verdict::within || is_first(one)) {
             rows.push_back(&one);
         }
     }
-    const auto begins = [&](const stemma::module_numerics& one) {
+    const auto begins = [&](const stemma::numerics_report::of_module& one) {
         return is_first(one) ? report.first_value : one.first;
     };
     std::stable_sort(rows.begin(), rows.end(),
@@ -162,9 +162,11 @@ void note_strangers(const numerics_request& asked, const stemma::attributed_mode
     for (stemma::id value = 0; value < second.model().value_count(); ++value) {
         names.insert(second.model().value_name(value));
     }
-    const auto present = static_cast<std::size_t>(std::count_if(
-        report.values.begin(), report.values.end(),
-        [&](const stemma::compared_value& one) { return names.count(one.pair.other) > 0; }));
+    const auto present = static_cast<std::size_t>(
+        std::count_if(report.values.begin(), report.values.end(),
+                      [&](const stemma::numerics_report::compared_value& one) {
+                          return names.count(one.pair.other) > 0;
+                      }));
     if (2 * present < report.values.size()) {
         note(asked.common,
              fmt::format("{} has {} of the {} compared; the values of OTHER seem to be of another "
@@ -180,7 +182,7 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
     stemma::cut_options how;
     how.policy =
         stemma::standard_cut{stemma::parse_pull(asked.pull).value(), stemma::gap_rule::runs};
-    how.data = stemma::parse_data_placement(asked.data).value();
+    how.data = stemma::parse_name<stemma::data_placement>(asked.data).value();
     how.force = asked.force;
     how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;

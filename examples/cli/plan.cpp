@@ -87,7 +87,7 @@ int list_for_tool(const plan_request& asked) {
                                 writing(asked.output));
         result.unnamed = 0;
     } else {
-        const auto format = stemma::parse_plan_format(asked.to).value();
+        const auto format = stemma::parse_name<stemma::plan_format>(asked.to).value();
         write_output(asked.output, [&](auto& out) {
             if (const auto unreadable = stemma::write_plan(out, result, *opened, format);
                 unreadable > 0) {

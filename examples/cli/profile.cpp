@@ -147,7 +147,7 @@ void print_lines(const profile_options& options, const stemma::attributed_model&
             if (options.common.format == "json") {
                 stemma::write_lines(sink, rows, opened, columns);
             } else {
-                stemma::write_lines_csv(sink, rows, columns);
+                stemma::write_csv(sink, rows, columns);
             }
         });
         return;
@@ -280,7 +280,7 @@ int run_profile(const profile_options& options) {
                 stemma::write_paired_times(sink, measured->by_module(), measured->source,
                                            other->by_module(), other->source);
             } else {
-                stemma::write_paired_times_csv(sink, measured->by_module(), other->by_module());
+                stemma::write_csv(sink, measured->by_module(), other->by_module());
             }
         });
         return done;
@@ -302,7 +302,7 @@ int run_profile(const profile_options& options) {
         } else if (format == "json") {
             stemma::write_profile(sink, times, modules, source);
         } else {
-            stemma::write_profile_csv(sink, times, modules);
+            stemma::write_csv(sink, times, modules);
         }
     });
     return done;

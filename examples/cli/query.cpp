@@ -103,12 +103,13 @@ int run_query(const query_options& options) {
                                 : fmt::format("the matching nodes {} no {}",
                                               list == "values" ? "make" : "read", list));
     }
-    if (const auto by = stemma::parse_cost_measure(options.sort)) {
+    if (const auto by = stemma::parse_name<stemma::cost_measure>(options.sort)) {
         const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
         stemma::sort_by_cost(answer, cost, *by, options.top);
         note_gaps(options.common, cost);
     } else {
-        stemma::sort_answer(answer, *opened, stemma::parse_answer_order(options.sort), options.top);
+        stemma::sort_answer(answer, *opened, stemma::parse_name<stemma::answer_order>(options.sort),
+                            options.top);
     }
     if (options.common.format == "json") {
         standard_output out;
@@ -141,12 +142,13 @@ void add_query(CLI::App& app, action& chosen) {
             takes.applies(
                 "--sort",
                 [&] {
-                    return !stemma::parse_cost_measure(options.sort) ||
+                    return !stemma::parse_name<stemma::cost_measure>(options.sort) ||
                            (options.list != "values" && options.list != "initializers");
                 },
                 "macs, flops and activations sort nodes and modules only");
             takes.applies(
-                "--dim", [&] { return stemma::parse_cost_measure(options.sort).has_value(); },
+                "--dim",
+                [&] { return stemma::parse_name<stemma::cost_measure>(options.sort).has_value(); },
                 "requires --sort macs, flops or activations");
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
                          "  stemma query model.onnx 'class:Attention and op:MatMul'\n"

@@ -111,7 +111,7 @@ int split(split_request asked) {
     how.partition = partition_of(asked, *opened, notes);
     how.cost = known_policies().costs.get("cost", asked.cost);
     how.work = cost_options_of(asked.dims);
-    how.data = stemma::parse_data_placement(asked.data).value();
+    how.data = stemma::parse_name<stemma::data_placement>(asked.data).value();
     how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
     how.infer = add_inferred_types;
@@ -156,7 +156,8 @@ void add_split(CLI::App& app, action& chosen) {
             takes.applies(
                 "--merge", [&] { return !asked.parts; }, "does not apply to --parts");
             takes.applies(
-                "--dim", [&] { return stemma::parse_cost_measure(asked.cost).has_value(); },
+                "--dim",
+                [&] { return stemma::parse_name<stemma::cost_measure>(asked.cost).has_value(); },
                 "requires --cost macs, flops or activations");
             takes.footer("Examples:\n  stemma split model.onnx --parts 4 -d parts\n"
                          "  stemma split model.onnx --module 'encoder.layer.*' -d parts\n"

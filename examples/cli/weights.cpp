@@ -54,7 +54,7 @@ void print_origins(const std::vector<stemma::parameter_origin>& origins,
     std::vector<origin_row> rows;
     std::size_t unknown = 0;
     for (const auto& origin : origins) {
-        if (origin.basis == stemma::parameter_basis::none) {
+        if (origin.basis == stemma::parameter_origin::basis_kind::none) {
             ++unknown;
             continue;
         }
@@ -88,7 +88,7 @@ int show_weights(const weights_request& asked) {
         return done;
     }
     const auto is_known = [](const auto& origin) {
-        return origin.basis != stemma::parameter_basis::none;
+        return origin.basis != stemma::parameter_origin::basis_kind::none;
     };
     if (checkpoint && std::none_of(origins.begin(), origins.end(), is_known)) {
         note(asked.common, fmt::format("{}: has values of none of the initializers; it seems "

@@ -14,7 +14,7 @@ struct tags_first {
     }
 };
 
-/// A check that reports its findings to a callback, like `check_tags` and `check_structure`.
+/// A check that reports its findings to a callback, like `check_model`.
 template <class Report>
 void look(Report report) {
     report({"tags.none", stemma::no_id, "has no tags", stemma::severity::information, "model"});

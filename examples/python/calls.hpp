@@ -66,7 +66,8 @@ Choice chosen(const std::optional<Choice>& found, std::string_view option, std::
 }
 
 inline stemma::data_placement placement(std::string_view data) {
-    return chosen(stemma::parse_data_placement(data), "data", data, "keep, link, copy");
+    return chosen(stemma::parse_name<stemma::data_placement>(data), "data", data,
+                  "keep, link, copy");
 }
 
 inline const stemma::onnx_policy_registry& registry() {

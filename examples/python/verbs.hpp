@@ -135,7 +135,7 @@ inline py_answer run_query(const model_ptr& of, const std::string& query,
     if (top == 0) {
         throw py::value_error("top is not a positive number");
     }
-    const auto measure = stemma::parse_cost_measure(sort.value_or(""));
+    const auto measure = stemma::parse_name<stemma::cost_measure>(sort.value_or(""));
     if (!measure && !dims.empty()) {
         throw py::value_error("dims need sort='macs', 'flops' or 'activations'");
     }
@@ -148,7 +148,7 @@ inline py_answer run_query(const model_ptr& of, const std::string& query,
         }
         std::optional<stemma::answer_order> order;
         if (sort) {
-            order = chosen(stemma::parse_answer_order(*sort), "order", *sort,
+            order = chosen(stemma::parse_name<stemma::answer_order>(*sort), "order", *sort,
                            "nodes, parameters, bytes, name, macs, flops, activations");
         }
         stemma::sort_answer(answer, model, order, most);
@@ -198,7 +198,7 @@ inline stemma::part cut(const model_ptr& of, const std::string& query, const std
     stemma::cut_options how;
     how.policy = stemma::standard_cut{
         chosen(stemma::parse_pull(pull), "pull", pull, "none, constants, weights, shapes, all"),
-        chosen(stemma::parse_gap_rule(gaps), "gaps", gaps, "refuse, runs, absorb")};
+        chosen(stemma::parse_name<stemma::gap_rule>(gaps), "gaps", gaps, "refuse, runs, absorb")};
     how.data = placement(data);
     how.infer = infer_with_onnx;
     notes said;
@@ -345,7 +345,7 @@ inline py::str plan(const model_ptr& of, const std::optional<std::string>& exclu
         throw stemma::error(stemma::error_code::refused, "", "plan",
                             "takes one of exclude and report");
     }
-    const auto format = chosen(stemma::parse_plan_format(to), "format", to,
+    const auto format = chosen(stemma::parse_name<stemma::plan_format>(to), "format", to,
                                "ort, ort-overrides, olive, nncf, tensorrt, aimet");
     notes said;
     const auto leave_out = [listener = said.listener()](std::size_t count, const char* nodes) {

@@ -343,14 +343,14 @@ private:
         const auto& box = folded_.boxes[number];
         const auto& modules = opened_.modules();
         json_.begin_object(true);
-        if (box.kind == stemma::box_kind::one_operator) {
+        if (box.kind == stemma::folded_graph::box_kind::one_operator) {
             write_operator(box.of);
-        } else if (box.kind == stemma::box_kind::closed_module) {
+        } else if (box.kind == stemma::folded_graph::box_kind::closed_module) {
             json_.member("module", box.of);
             json_.member("title", modules.name(box.of));
             json_.member("class", modules.class_name(box.of));
             json_.member("about", modules.path(box.of));
-        } else if (box.kind == stemma::box_kind::shape_arithmetic) {
+        } else if (box.kind == stemma::folded_graph::box_kind::shape_arithmetic) {
             write_inside(number);
         } else {
             json_.member("rest", true);

@@ -22,13 +22,6 @@ struct attribution_options;
 struct cut_options;
 struct write_options;
 
-/// The result of a query.
-struct query_result {
-    handle_list<node_ref> nodes;     ///< in order of index
-    handle_list<module_ref> modules; ///< in preorder, none below another; empty if the query
-                                     ///< asks about nodes
-};
-
 /// An ONNX model with the origin of everything in it: what `open` returns.
 ///
 /// Nodes, values, modules and parameters are handles; ranges of them compose with range-v3's views.
@@ -36,6 +29,13 @@ struct query_result {
 /// reads are safe.
 class model {
 public:
+    /// The result of a query.
+    struct query_result {
+        handle_list<node_ref> nodes;     ///< in order of index
+        handle_list<module_ref> modules; ///< in preorder, none below another; empty if the query
+                                         ///< asks about nodes
+    };
+
     /// Leaves `other` without a model; it may only be assigned to.
     model(model&&) noexcept;
     /// As above; invalidates the handles of the previous model.

@@ -2,13 +2,9 @@
 #ifndef STEMMA_VERBS_HPP
 #define STEMMA_VERBS_HPP
 
-#include <stemma/capture/capture.hpp>
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/capture/captures.hpp>
-#include <stemma/check/check_data.hpp>
 #include <stemma/check/check_model.hpp>
-#include <stemma/check/check_structure.hpp>
-#include <stemma/check/check_tags.hpp>
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/checkpoint/checkpoint_modules.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
@@ -53,21 +49,18 @@
 #include <stemma/numerics/probed_names.hpp>
 #include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/external_data.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/onnx/message_refs.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/model_file.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/onnx_nodes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/value_definitions.hpp>
+#include <stemma/onnx/weight_kind.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -88,7 +81,6 @@
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
-#include <stemma/record/tag_model.hpp>
 #include <stemma/report/analyze_model.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explanation_json.hpp>

@@ -8,8 +8,8 @@
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/mapped_operators.hpp>
-#include <stemma/model/stated_module.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/property_map/function_property_map.hpp>
@@ -345,7 +345,7 @@ TEST_CASE("align: of equal layers, names tell which one an optimizer removed", "
     scene.captured.add_parameter("gone.bias", std::vector<std::int64_t>{8});
     static_cast<void>(scene.linear(scene.last(no_id), left));
     scene.graph.finish();
-    const auto align_stated = [&](const std::vector<stemma::stated_module>& stated) {
+    const auto align_stated = [&](const std::vector<stemma::detail::stated_module>& stated) {
         return stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes,
                              stemma::torch_lexicon(), stated);
     };
@@ -367,7 +367,7 @@ TEST_CASE("align: what fits its readers better stays where its name says", "[ali
     const auto reshaped = scene.export_node(layer, "Reshape", {product});
     static_cast<void>(scene.export_node(0, "Gather", {reshaped}));
     scene.graph.finish();
-    const auto module_of_reshaped = [&](const std::vector<stemma::stated_module>& stated) {
+    const auto module_of_reshaped = [&](const std::vector<stemma::detail::stated_module>& stated) {
         return stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes,
                              stemma::torch_lexicon(), stated)
             .of[reshaped]
@@ -390,7 +390,7 @@ TEST_CASE("align: what fits its operation badly is in doubt if its name says oth
         const auto found =
             stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes,
                           stemma::torch_lexicon(),
-                          std::vector<stemma::stated_module>{{module, 0.88F, false}, {}});
+                          std::vector<stemma::detail::stated_module>{{module, 0.88F, false}, {}});
         CHECK(found.of[squeezed].module == layer);
         return found.of[squeezed].confidence;
     };

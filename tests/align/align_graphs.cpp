@@ -43,7 +43,8 @@ TEST_CASE("align_graphs: a graph matches itself", "[align]") {
     for (id op = 0; op < before.graph.operator_count(); ++op) {
         CHECK(origins(found, op) == ids{op});
         CHECK(found.of(op).kind == origin_kind::kept);
-        CHECK(found.basis(before.graph.outputs(op)[0]) == stemma::match_basis::computed);
+        CHECK(found.basis(before.graph.outputs(op)[0]) ==
+              stemma::graph_alignment::match_basis::computed);
     }
 }
 
@@ -188,7 +189,8 @@ TEST_CASE("align_graphs: constants computed in advance may equal others without 
     for (id i = 1; i < 5; ++i) {
         CHECK(origins(found, 2 * i - 1) == ids{3 * i});
         CHECK(origins(found, 2 * i) == ids{3 * i + 1});
-        CHECK(found.basis(after.value("r" + std::to_string(i))) == stemma::match_basis::named);
+        CHECK(found.basis(after.value("r" + std::to_string(i))) ==
+              stemma::graph_alignment::match_basis::named);
     }
 }
 

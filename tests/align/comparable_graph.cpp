@@ -20,9 +20,9 @@ using stemma::no_id;
 TEST_CASE("comparable_graph: has operators and values as added", "[align]") {
     comparable_graph graph;
     CHECK(graph.operator_count() == 0);
-    const auto x = graph.add_value(stemma::value_role::given, "x");
-    const auto w = graph.add_value(stemma::value_role::stored, "w", {3, 4});
-    const auto y = graph.add_value(stemma::value_role::made, "y");
+    const auto x = graph.add_value(stemma::comparable_graph::value_role::given, "x");
+    const auto w = graph.add_value(stemma::comparable_graph::value_role::stored, "w", {3, 4});
+    const auto y = graph.add_value(stemma::comparable_graph::value_role::made, "y");
     const auto op = graph.add_operator({.type = "Conv", .name = "c", .hides_data = true},
                                        std::vector<id>{x, no_id, w}, std::vector<id>{y});
     graph.add_result(y);

@@ -12,7 +12,7 @@ TEST_CASE("capture_source: is empty until given something to open", "[capture_so
     int opened = 0;
     const stemma::capture_source source([&] {
         ++opened;
-        return std::unique_ptr<stemma::opened_capture>();
+        return std::unique_ptr<stemma::detail::opened_capture>();
     });
     CHECK_FALSE(source.empty());
     CHECK(opened == 0);

@@ -16,17 +16,17 @@ namespace test::checkpoint_checkpoint {
 
 namespace {
 
-stemma::checkpoint holding(const std::string& bytes, stemma::checkpoint_entry entry) {
+stemma::checkpoint holding(const std::string& bytes, stemma::checkpoint::entry entry) {
     std::vector<stemma::mapped_file> files;
     files.push_back(stemma::mapped_file::holding(bytes, "file"));
-    std::vector<stemma::checkpoint_entry> entries;
+    std::vector<stemma::checkpoint::entry> entries;
     entries.push_back(std::move(entry));
     return {std::move(files), std::move(entries)};
 }
 
-stemma::checkpoint_entry entry_of(std::uint32_t width, std::vector<std::int64_t> shape,
-                                  std::vector<std::int64_t> strides) {
-    stemma::checkpoint_entry entry;
+stemma::checkpoint::entry entry_of(std::uint32_t width, std::vector<std::int64_t> shape,
+                                   std::vector<std::int64_t> strides) {
+    stemma::checkpoint::entry entry;
     entry.name = "w";
     entry.data_type = 2;
     entry.width = width;

@@ -17,11 +17,11 @@ namespace test::checkpoint_checkpoint_modules {
 namespace {
 
 stemma::checkpoint of(const std::vector<std::pair<std::string, std::int32_t>>& tensors,
-                      std::vector<stemma::checkpoint_module> modules = {}, std::size_t last_is = 0,
+                      std::vector<stemma::checkpoint::module> modules = {}, std::size_t last_is = 0,
                       const std::string& trainable = "") {
-    std::vector<stemma::checkpoint_entry> entries;
+    std::vector<stemma::checkpoint::entry> entries;
     for (const auto& [name, type] : tensors) {
-        stemma::checkpoint_entry entry;
+        stemma::checkpoint::entry entry;
         entry.name = name;
         entry.data_type = type;
         entry.shape = {2, 3};

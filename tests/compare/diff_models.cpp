@@ -101,7 +101,7 @@ TEST_CASE("diff_models: reports a changed byte of a weight at its module") {
     const auto b = in_memory(other);
     const auto found = stemma::diff_models(a, b);
     REQUIRE(found.modules.size() == 1);
-    CHECK(found.modules[0].changes == std::vector{stemma::module_change::weights});
+    CHECK(found.modules[0].changes == std::vector{stemma::model_diff::change::weights});
     REQUIRE(found.modules[0].weights.size() == 1);
     CHECK(found.modules[0].weights[0].first == tensor.value);
     CHECK(found.modules[0].weights[0].difference.different == 1);
@@ -131,13 +131,14 @@ TEST_CASE("diff_models: a layer added, a layer removed") {
     std::size_t added = 0;
     for (const auto& entry : more.modules) {
         const auto path = entry.second == no_id ? "" : b.modules().path(entry.second);
-        added +=
-            entry.has(stemma::module_change::added) && path.starts_with("encoder.layer.") ? 1U : 0U;
-        CHECK(!entry.has(stemma::module_change::removed));
+        added += entry.has(stemma::model_diff::change::added) && path.starts_with("encoder.layer.")
+                     ? 1U
+                     : 0U;
+        CHECK(!entry.has(stemma::model_diff::change::removed));
     }
     CHECK(added > 10);
     for (const auto& entry : less.modules) {
-        CHECK(!entry.has(stemma::module_change::added));
+        CHECK(!entry.has(stemma::model_diff::change::added));
     }
 }
 
@@ -151,7 +152,7 @@ TEST_CASE("diff_models: the code in docs/diff.md works") {
     std::vector<std::string> names;
     const auto found = stemma::diff_models(first, second, {.tolerance = 1e-3});
     for (const auto& entry : found.modules) {
-        if (entry.has(stemma::module_change::weights)) {
+        if (entry.has(stemma::model_diff::change::weights)) {
             names.push_back(first.modules().path(entry.first));
         }
     }

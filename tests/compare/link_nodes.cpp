@@ -67,7 +67,7 @@ TEST_CASE(
             .bytes();
     const stemma::attributed_model model(stemma::mapped_file::holding(bytes, "memory"), {});
     stemma::model_diff swapped;
-    swapped.nodes = stemma::node_match(3, 3);
+    swapped.nodes = stemma::detail::node_match(3, 3);
     swapped.nodes.add(0, 1);
     swapped.nodes.add(1, 0);
     const std::vector<std::pair<id, id>> same{{0, 0}, {1, 1}, {2, 2}};
@@ -79,7 +79,7 @@ TEST_CASE(
             .bytes();
     const stemma::attributed_model unrelated(stemma::mapped_file::holding(other, "memory"), {});
     stemma::model_diff partners;
-    partners.nodes = stemma::node_match(3, 2);
+    partners.nodes = stemma::detail::node_match(3, 2);
     partners.nodes.add(2, 1);
     const auto pairs = stemma::linked_pairs(partners, model, unrelated);
     CHECK(std::count(pairs.begin(), pairs.end(), std::pair<id, id>(2, 1)) == 1);

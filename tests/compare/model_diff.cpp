@@ -10,10 +10,10 @@ namespace test::compare_model_diff {
 
 TEST_CASE("module_change: every change has a unique name") {
     std::set<std::string_view> names;
-    for (auto change = stemma::module_change::added;;
-         change = static_cast<stemma::module_change>(static_cast<int>(change) + 1)) {
+    for (auto change = stemma::model_diff::change::added;;
+         change = static_cast<stemma::model_diff::change>(static_cast<int>(change) + 1)) {
         CHECK(names.insert(to_string(change)).second);
-        if (change == stemma::module_change::weights) {
+        if (change == stemma::model_diff::change::weights) {
             break;
         }
     }
@@ -31,10 +31,10 @@ TEST_CASE("model_diff: is equal without differences") {
 }
 
 TEST_CASE("module_difference: says what it has") {
-    stemma::module_difference entry;
-    entry.changes = {stemma::module_change::moved, stemma::module_change::weights};
-    CHECK(entry.has(stemma::module_change::weights));
-    CHECK(!entry.has(stemma::module_change::fused));
+    stemma::model_diff::changed_module entry;
+    entry.changes = {stemma::model_diff::change::moved, stemma::model_diff::change::weights};
+    CHECK(entry.has(stemma::model_diff::change::weights));
+    CHECK(!entry.has(stemma::model_diff::change::fused));
 }
 
 } // namespace test::compare_model_diff

@@ -65,8 +65,8 @@ TEST_CASE("policy: is copyable and names its role", "[policy][policies]") {
     STATIC_REQUIRE(stemma::policy<stemma::all_modules>);
     STATIC_REQUIRE_FALSE(stemma::policy<not_copyable>);
     STATIC_REQUIRE_FALSE(stemma::policy<without_category>);
-    STATIC_REQUIRE_FALSE(stemma::policy_for<stemma::all_modules, stemma::naming_category>);
-    STATIC_REQUIRE(stemma::policy_for<stemma::all_modules, stemma::selection_category>);
+    STATIC_REQUIRE_FALSE(stemma::detail::policy_for<stemma::all_modules, stemma::naming_category>);
+    STATIC_REQUIRE(stemma::detail::policy_for<stemma::all_modules, stemma::selection_category>);
 }
 
 } // namespace test::core_policies

@@ -37,7 +37,7 @@ TEST_CASE("compare_times: pairs modules by path, with times per run", "[profile]
     CHECK(pairs[1].first == pairs[1].second);
     CHECK(mlp.modules().path(pairs[1].first) == "fc1");
     text csv;
-    stemma::write_paired_times_csv(csv, first, second);
+    stemma::write_csv(csv, first, second);
     CHECK(csv.all == "module,class,first_us,second_us,difference_us,first_own_us,second_own_us\n"
                      ",,20,50,30,0,0\nfc1,,20,50,30,20,50\n(unmatched),,0,7,7,0,7\n");
 

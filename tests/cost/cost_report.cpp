@@ -37,10 +37,10 @@ TEST_CASE("write_cost: the code in docs/library.md works", "[cost]") {
     CHECK(costs["modules"][0]["macs"] == "56*batch");
 }
 
-TEST_CASE("write_cost_csv: a row for each module", "[cost]") {
+TEST_CASE("write_csv: a row for each module", "[cost]") {
     const auto model = stemma::open(test::fixture("mlp/model.onnx"));
     stemma::string_sink csv;
-    stemma::write_cost_csv(csv, stemma::find_cost(model), model);
+    stemma::write_csv(csv, stemma::find_cost(model), model);
     CHECK(static_cast<std::size_t>(std::count(csv.text.begin(), csv.text.end(), '\n')) ==
           model.modules().size() + 1);
 }

@@ -33,8 +33,8 @@ struct scene {
     }
 
     [[nodiscard]] stemma::acyclic_partition make_acyclic() const {
-        return stemma::make_acyclic(dag.graph, std::span<const id>(part), 5,
-                                    std::span<const id>(dag.order));
+        return stemma::detail::make_acyclic(dag.graph, std::span<const id>(part), 5,
+                                            std::span<const id>(dag.order));
     }
 
     /// Each piece is in one part, and none reads from a later one.

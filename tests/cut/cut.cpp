@@ -158,10 +158,10 @@ TEST_CASE("cut: parses the words of the command line", "[policy][cut]") {
     CHECK(stemma::parse_pull("shapes") == dependence::shape);
     CHECK(stemma::parse_pull("all") == dependence::data);
     CHECK_FALSE(stemma::parse_pull(""));
-    CHECK(stemma::parse_gap_rule("refuse") == gap_rule::refuse);
-    CHECK(stemma::parse_gap_rule("absorb") == gap_rule::absorb);
-    CHECK(stemma::parse_gap_rule("runs") == gap_rule::runs);
-    CHECK_FALSE(stemma::parse_gap_rule("run"));
+    CHECK(stemma::parse_name<stemma::gap_rule>("refuse") == gap_rule::refuse);
+    CHECK(stemma::parse_name<stemma::gap_rule>("absorb") == gap_rule::absorb);
+    CHECK(stemma::parse_name<stemma::gap_rule>("runs") == gap_rule::runs);
+    CHECK_FALSE(stemma::parse_name<stemma::gap_rule>("run"));
 }
 
 } // namespace test::cut_cut

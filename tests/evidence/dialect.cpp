@@ -12,7 +12,7 @@
 namespace test::evidence_dialect {
 
 using stemma::dialect;
-using stemma::scope_quality;
+using stemma::dialect_report;
 
 TEST_CASE("detect_dialects: each operator has its own, within one model") {
     const auto plain = [](const char* type, const char* name, const char* from, const char* to) {
@@ -38,22 +38,24 @@ TEST_CASE("detect_dialects: each operator has its own, within one model") {
         25, test::function("lib", "F", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"}, "body")}));
     test::evidence_scene scene(model.bytes());
     const auto report = stemma::detail::detect_dialects(scene.context());
-    const auto check = [&](std::string_view name, dialect of, scope_quality quality) {
+    const auto check = [&](std::string_view name, dialect of,
+                           dialect_report::scope_quality quality) {
         INFO(name);
         CHECK(report.of[scene.node(name)] == of);
         CHECK(report.quality[scene.node(name)] == quality);
     };
-    check("d", dialect::dynamo, scope_quality::path_and_class);
-    check("p", dialect::dynamo, scope_quality::path);
-    check("s", dialect::builder, scope_quality::path_and_class);
-    check("/m/Relu", dialect::torchscript, scope_quality::path);
-    check("m/Relu_node_3", dialect::builder_name, scope_quality::path);
-    check("app.Net::/app.M::m/Relu", dialect::torchscript, scope_quality::path_and_class);
-    check("fused /m/Conv", dialect::optimized, scope_quality::path);
-    check("w", dialect::winml, scope_quality::path_and_class);
-    check("Relu_12", dialect::none, scope_quality::operator_only);
-    check("call", dialect::function, scope_quality::path_and_class);
-    check("body", dialect::function, scope_quality::operator_only);
+    check("d", dialect::dynamo, dialect_report::scope_quality::path_and_class);
+    check("p", dialect::dynamo, dialect_report::scope_quality::path);
+    check("s", dialect::builder, dialect_report::scope_quality::path_and_class);
+    check("/m/Relu", dialect::torchscript, dialect_report::scope_quality::path);
+    check("m/Relu_node_3", dialect::builder_name, dialect_report::scope_quality::path);
+    check("app.Net::/app.M::m/Relu", dialect::torchscript,
+          dialect_report::scope_quality::path_and_class);
+    check("fused /m/Conv", dialect::optimized, dialect_report::scope_quality::path);
+    check("w", dialect::winml, dialect_report::scope_quality::path_and_class);
+    check("Relu_12", dialect::none, dialect_report::scope_quality::operator_only);
+    check("call", dialect::function, dialect_report::scope_quality::path_and_class);
+    check("body", dialect::function, dialect_report::scope_quality::operator_only);
 }
 
 TEST_CASE("to_string: every dialect has a unique name") {

@@ -2,7 +2,7 @@
 // Captures: whatever the text, a tree with all that belongs to it, or a reason.
 #include "fuzz.hpp"
 
-#include <stemma/capture/capture.hpp>
+#include <stemma/capture/detail/capture_reader.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace {
 
 void use(std::string_view text) {
-    stemma::capture_reader reader;
+    stemma::detail::capture_reader reader;
     reader.read(text, "capture");
     const auto modules = reader.tree();
     for (stemma::id m = 0; m < modules.size(); ++m) {

@@ -70,7 +70,8 @@ stemma::module_tree tree_of(const graph_type& graph) {
 template <class Ops>
 void tag(const Ops& ops, const stemma::module_tree& modules, stemma::rebuilt_tree* rebuilt) {
     stemma::evidence_context<Ops, stemma::module_tree> context(
-        ops, modules, rebuilt != nullptr ? std::move(rebuilt->facts) : stemma::evidence_facts());
+        ops, modules,
+        rebuilt != nullptr ? std::move(rebuilt->facts) : stemma::detail::evidence_facts());
     const stemma::evidence_sources<stemma::scope_names, stemma::parameter_names,
                                    stemma::parameter_regions, stemma::leftovers>
         sources;

@@ -9,7 +9,7 @@
 #include "../tagged_bytes.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/capture/capture.hpp>
+#include <stemma/capture/detail/capture_reader.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/numerics/detail/npz.hpp>
@@ -151,7 +151,7 @@ void write_capture(const std::string& path, writer& out) {
             continue;
         }
         try {
-            stemma::capture_reader().read(text, "capture");
+            stemma::detail::capture_reader().read(text, "capture");
             out.write("capture", text);
             return;
         } catch (const stemma::error&) {

@@ -2,7 +2,7 @@
 // Files as the program reads them: tables, types, findings.
 #include "fuzz.hpp"
 
-#include <stemma/check/check_structure.hpp>
+#include <stemma/check/detail/check_structure.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>
@@ -23,7 +23,7 @@ void use(std::string_view bytes) {
                          "a node reads no value");
         }
     }
-    stemma::check_structure(model, [](const auto&) {});
+    stemma::detail::check_structure(model, [](const auto&) {});
     static_cast<void>(stemma::external_files(model));
     stemma::value_types types(model);
     stemma::detail::infer_shapes(model, types);

@@ -189,7 +189,7 @@ TEST_CASE("output_file: replaces a target wrongly declared absent", "[file]") {
     const test::scratch_folder folder;
     const auto path = folder.file("out");
     for (const std::string text : {"first", "second"}) {
-        output_file file(path, stemma::target_state::absent);
+        output_file file(path, stemma::output_file::target_state::absent);
         file.write(text);
         file.commit(false);
         CHECK(content(path) == text);

@@ -14,10 +14,10 @@
 namespace test::model_tag_table {
 
 using stemma::id;
-using stemma::max_tag_length;
 using stemma::no_id;
 using stemma::tag_table;
 using stemma::tree_index;
+using stemma::detail::max_tag_length;
 
 namespace {
 

@@ -16,7 +16,7 @@ namespace test::numerics_compare_numerics {
 namespace {
 
 using numbers = std::map<std::string, std::vector<float>>;
-using stemma::module_verdict;
+using stemma::numerics_report;
 
 const numbers right{{"x", {1, 2}}, {"t", {1, 2}}, {"u", {1, 2}}, {"y", {2, 4}}};
 
@@ -30,9 +30,9 @@ struct scene {
         return stemma::compare_numerics(a.get(), b.get(), how);
     }
 
-    [[nodiscard]] std::map<std::string, module_verdict>
+    [[nodiscard]] std::map<std::string, numerics_report::module_verdict>
     verdicts(const stemma::numerics_report& report) const {
-        std::map<std::string, module_verdict> found;
+        std::map<std::string, numerics_report::module_verdict> found;
         for (const auto& one : report.modules) {
             found.emplace(a.opened.modules().path(one.module), one.verdict);
         }
@@ -62,7 +62,7 @@ TEST_CASE("compare_numerics: equal runs are within all bounds", "[numerics][comp
     CHECK(report.values.size() == 4);
     for (const auto& [path, verdict] : s.verdicts(report)) {
         INFO(path);
-        CHECK(verdict == module_verdict::within);
+        CHECK(verdict == numerics_report::module_verdict::within);
     }
 }
 
@@ -72,12 +72,12 @@ TEST_CASE(
     const scene s;
     const auto report = s.compare({{"x", {1, 2}}, {"t", {1, 2}}, {"u", {1, 3}}, {"y", {2, 5}}});
     CHECK(s.first(report) == "a.act");
-    CHECK(s.verdicts(report) ==
-          std::map<std::string, module_verdict>{{"", module_verdict::adds},
-                                                {"a", module_verdict::adds},
-                                                {"a.fc", module_verdict::within},
-                                                {"a.act", module_verdict::adds},
-                                                {"b", module_verdict::unclear}});
+    CHECK(s.verdicts(report) == std::map<std::string, numerics_report::module_verdict>{
+                                    {"", numerics_report::module_verdict::adds},
+                                    {"a", numerics_report::module_verdict::adds},
+                                    {"a.fc", numerics_report::module_verdict::within},
+                                    {"a.act", numerics_report::module_verdict::adds},
+                                    {"b", numerics_report::module_verdict::unclear}});
 }
 
 TEST_CASE("compare_numerics: omitted modules count for their parent",
@@ -96,13 +96,13 @@ TEST_CASE("compare_numerics: missing values and other shapes are reported",
     const scene s;
     const auto report = s.compare({{"x", {1, 5}}, {"u", {1, 2, 3}}, {"y", {2, 4}}});
     CHECK(report.unequal_inputs == 1);
-    CHECK(s.verdicts(report).at("a.fc") == module_verdict::not_compared);
+    CHECK(s.verdicts(report).at("a.fc") == numerics_report::module_verdict::not_compared);
     CHECK(s.first(report) == "a.act");
     CHECK_FALSE(report.values[report.first_value].difference);
     // What goes into `a.act` and `b` is unknown, so either may have begun.
     const auto ends = s.compare({{"x", {1, 2}}, {"y", {3, 3}}});
-    CHECK(s.verdicts(ends).at("b") == module_verdict::unclear);
-    CHECK(s.verdicts(ends).at("a.act") == module_verdict::not_compared);
+    CHECK(s.verdicts(ends).at("b") == numerics_report::module_verdict::unclear);
+    CHECK(s.verdicts(ends).at("a.act") == numerics_report::module_verdict::not_compared);
 }
 
 TEST_CASE("compare_numerics: a module that computes weights can be the first",
@@ -120,16 +120,16 @@ TEST_CASE("compare_numerics: a module that computes weights can be the first",
                 return one.verdict;
             }
         }
-        return module_verdict::not_compared;
+        return numerics_report::module_verdict::not_compared;
     };
     const auto faulty = compare("b", {{"x", {1}}, {"w", {3}}, {"t", {3}}, {"y", {4}}});
     REQUIRE(faulty.first_module != stemma::no_id);
     CHECK(a.opened.modules().path(faulty.first_module) == "a");
-    CHECK(verdict(faulty, "a") == module_verdict::adds);
-    CHECK(verdict(faulty, "a.fc") == module_verdict::unclear);
+    CHECK(verdict(faulty, "a") == numerics_report::module_verdict::adds);
+    CHECK(verdict(faulty, "a.fc") == numerics_report::module_verdict::unclear);
     // An optimizer computed the weights in advance.
     const auto folded = compare("c", {{"x", {1}}, {"t", {3}}, {"y", {4}}});
-    CHECK(verdict(folded, "a.fc") == module_verdict::adds);
+    CHECK(verdict(folded, "a.fc") == numerics_report::module_verdict::adds);
 }
 
 TEST_CASE("compare_numerics: the JSON report agrees", "[numerics][compare_numerics]") {

@@ -23,7 +23,7 @@ namespace test::numerics_isolate_modules {
 namespace {
 
 using numbers = std::map<std::string, std::vector<float>>;
-using stemma::module_verdict;
+using stemma::numerics_report;
 
 const numbers right{{"x", {1}}, {"t", {1}}, {"u", {1}}, {"y", {2}}};
 const numbers wrong{{"x", {1}}, {"t", {2}}, {"u", {2}}, {"y", {4}}};
@@ -142,8 +142,9 @@ TEST_CASE("isolate_modules: correct inputs show which module adds error",
     for (const auto& one : s.report.modules) {
         const auto path = s.a.opened.modules().path(one.module);
         INFO(path);
-        CHECK(one.verdict ==
-              (path == "b" || path == "a.act" ? module_verdict::passes_on : module_verdict::adds));
+        CHECK(one.verdict == (path == "b" || path == "a.act"
+                                  ? numerics_report::module_verdict::passes_on
+                                  : numerics_report::module_verdict::adds));
     }
 }
 

@@ -7,12 +7,12 @@ namespace test::onnx_data_placement {
 
 using stemma::data_placement;
 
-TEST_CASE("parse_data_placement: accepts the three words and no others") {
-    CHECK(stemma::parse_data_placement("keep") == data_placement::keep);
-    CHECK(stemma::parse_data_placement("link") == data_placement::link);
-    CHECK(stemma::parse_data_placement("copy") == data_placement::copy);
-    CHECK_FALSE(stemma::parse_data_placement("move"));
-    CHECK_FALSE(stemma::parse_data_placement(""));
+TEST_CASE("data_placement: accepts the three words and no others") {
+    CHECK(stemma::parse_name<stemma::data_placement>("keep") == data_placement::keep);
+    CHECK(stemma::parse_name<stemma::data_placement>("link") == data_placement::link);
+    CHECK(stemma::parse_name<stemma::data_placement>("copy") == data_placement::copy);
+    CHECK_FALSE(stemma::parse_name<stemma::data_placement>("move"));
+    CHECK_FALSE(stemma::parse_name<stemma::data_placement>(""));
 }
 
 } // namespace test::onnx_data_placement

@@ -56,7 +56,7 @@ void check_same(const wire_model& one, const wire_model& other) {
     const auto same_message = [](stemma::message_ref a, stemma::message_ref b) {
         return a.begin == b.begin && a.size == b.size && a.container == b.container;
     };
-    const auto same_text = [](stemma::text_ref a, stemma::text_ref b) {
+    const auto same_text = [](stemma::onnx_model::text_ref a, stemma::onnx_model::text_ref b) {
         return a.size == b.size && (a.size == 0 || a.offset == b.offset);
     };
     REQUIRE(one.node_count() == other.node_count());

@@ -7,7 +7,7 @@
 
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
-#include <stemma/onnx/message_tree.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace test::onnx_write_rope {
 TEST_CASE("write_rope: writes what rope_bytes returns") {
     const stemma::mapped_file file(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(file.bytes(), file.path());
-    stemma::message_tree rope;
+    stemma::detail::message_tree rope;
     rope.add_range(0, 100);
     rope.add_text("between");
     rope.add_range(200, file.bytes().size() - 200);
@@ -34,7 +34,7 @@ TEST_CASE("write_rope: writes what rope_bytes returns") {
 TEST_CASE("write_rope: rejects what protobuf could not read, and leaves nothing") {
     const stemma::mapped_file file(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(file.bytes(), file.path());
-    stemma::message_tree rope;
+    stemma::detail::message_tree rope;
     rope.add_range(0, std::uint64_t{1} << 31U); // only its size is used
     const test::scratch_folder folder;
     const auto code_of = [](auto write) {

@@ -19,8 +19,8 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/open/write_tagged.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
-#include <stemma/record/tag_model.hpp>
 #include <stemma/tagging/propagation.hpp>
 
 #include <nlohmann/json.hpp>
@@ -131,7 +131,7 @@ std::string dialect_file(const std::string& name) {
 
 /// Returns: the model with its tags.
 std::string written(const stemma::attributed_model& opened) {
-    stemma::tag_editor editor(
+    stemma::detail::tag_editor editor(
         opened.model(), opened.modules(), opened.tags(), stemma::carrier_set{},
         stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags()),
         stemma::detail::to_json(opened.record({}), opened.modules()), "");

@@ -51,16 +51,16 @@ TEST_CASE("placement: reads where modules run from a log", "[plan][placement]") 
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, log);
-    std::map<std::string, stemma::provider_counts> found;
+    std::map<std::string, stemma::module_placement::counts> found;
     for (stemma::id m = 0; m < placement.modules.size(); ++m) {
         found.emplace(opened.modules().path(m), placement.modules[m]);
     }
     const std::string cpu = "CPUExecutionProvider";
     const std::string cuda = "CUDAExecutionProvider";
-    CHECK(found.at("") == stemma::provider_counts{{cpu, 2}, {cuda, 1}});
-    CHECK(found.at("a") == stemma::provider_counts{{cpu, 1}, {cuda, 1}});
-    CHECK(found.at("a.fc") == stemma::provider_counts{{cuda, 1}});
-    CHECK(found.at("b") == stemma::provider_counts{{cpu, 1}});
+    CHECK(found.at("") == stemma::module_placement::counts{{cpu, 2}, {cuda, 1}});
+    CHECK(found.at("a") == stemma::module_placement::counts{{cpu, 1}, {cuda, 1}});
+    CHECK(found.at("a.fc") == stemma::module_placement::counts{{cuda, 1}});
+    CHECK(found.at("b") == stemma::module_placement::counts{{cpu, 1}});
     CHECK(placement.unmatched == 1);
     CHECK(placement.unplaced == 0);
     stemma::string_sink sink;
@@ -96,7 +96,8 @@ TEST_CASE("placement: an unnamed node of the log does not affect other nodes",
           R"([{"name": "n_kernel_time", "args": {"provider": "CUDAExecutionProvider"}},
               {"name": "_kernel_time", "args": {"provider": "CPUExecutionProvider"}}])"}) {
         const auto placement = place(opened, text);
-        CHECK(placement.modules[0] == stemma::provider_counts{{"CUDAExecutionProvider", 1}});
+        CHECK(placement.modules[0] ==
+              stemma::module_placement::counts{{"CUDAExecutionProvider", 1}});
         CHECK(placement.unmatched == (*text == '[' ? 1 : 2));
         CHECK(placement.unplaced == 2);
     }
@@ -108,7 +109,7 @@ TEST_CASE("placement: a single provider needs no list", "[plan][placement]") {
     const auto placement =
         place(opened, "[V:onnxruntime:, session_state.cc:1380 VerifyEachNodeIsAssignedToAnEp]  All "
                       "nodes placed on [CPUExecutionProvider]. Number of nodes: 3\n");
-    CHECK(placement.modules[0] == stemma::provider_counts{{"CPUExecutionProvider", 3}});
+    CHECK(placement.modules[0] == stemma::module_placement::counts{{"CPUExecutionProvider", 3}});
     CHECK(placement.unmatched == 0);
 }
 
@@ -116,8 +117,8 @@ TEST_CASE("placement: reads it from a profile", "[plan][placement]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, profile);
-    CHECK(placement.modules[0] ==
-          stemma::provider_counts{{"CPUExecutionProvider", 1}, {"CUDAExecutionProvider", 1}});
+    CHECK(placement.modules[0] == stemma::module_placement::counts{{"CPUExecutionProvider", 1},
+                                                                   {"CUDAExecutionProvider", 1}});
     CHECK(placement.unplaced == 1);
 }
 

@@ -91,9 +91,9 @@ TEST_CASE("precision_plan: each format has the keys that its tool reads",
           "--layerPrecisions=/a/fc/MatMul:fp32,/a/act/Relu:fp32\n"
           "--layerOutputTypes=/a/fc/MatMul:fp32,/a/act/Relu:fp32\n");
     for (const auto* name : {"ort", "ort-overrides", "olive", "nncf", "tensorrt", "aimet"}) {
-        CHECK(stemma::parse_plan_format(name));
+        CHECK(stemma::parse_name<stemma::plan_format>(name));
     }
-    CHECK_FALSE(stemma::parse_plan_format("other"));
+    CHECK_FALSE(stemma::parse_name<stemma::plan_format>("other"));
 }
 
 TEST_CASE("precision_plan: omits and counts names that trtexec would misread",

@@ -49,7 +49,7 @@ std::vector<std::string> captures_beside(const fs::path& model) {
 std::string tagged_bytes(const attributed_model& opened, const stemma::carrier_set& carriers) {
     const auto& model = opened.model();
     const auto& found = opened.tags();
-    stemma::tag_editor editor(
+    stemma::detail::tag_editor editor(
         model, opened.modules(), found, carriers,
         carriers.metadata ? stemma::detail::find_value_tags(model, opened.modules(), found)
                           : stemma::detail::value_tags{},

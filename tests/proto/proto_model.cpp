@@ -227,11 +227,11 @@ TEST_CASE("proto_model: nodes have the modules of those of the file", "[onnx][pr
 }
 
 TEST_CASE("model_message: is a model, not a part of one", "[onnx][proto_model]") {
-    STATIC_REQUIRE(stemma::model_message<onnx::ModelProto>);
-    STATIC_REQUIRE(stemma::model_message<newer_onnx::ModelProto>);
-    STATIC_REQUIRE_FALSE(stemma::model_message<onnx::GraphProto>);
-    STATIC_REQUIRE_FALSE(stemma::model_message<onnx::FunctionProto>);
-    STATIC_REQUIRE_FALSE(stemma::model_message<std::string>);
+    STATIC_REQUIRE(stemma::detail::model_message<onnx::ModelProto>);
+    STATIC_REQUIRE(stemma::detail::model_message<newer_onnx::ModelProto>);
+    STATIC_REQUIRE_FALSE(stemma::detail::model_message<onnx::GraphProto>);
+    STATIC_REQUIRE_FALSE(stemma::detail::model_message<onnx::FunctionProto>);
+    STATIC_REQUIRE_FALSE(stemma::detail::model_message<std::string>);
 }
 
 TEST_CASE("proto_model: keeps its names when it is moved", "[onnx][proto_model]") {

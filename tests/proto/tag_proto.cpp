@@ -76,11 +76,11 @@ std::string tag_file(const std::string& bytes, const tagged_modules& with,
     record.describe(model.node_count(), stemma::detail::find_digests(model));
     const auto text = to_json(record, with.modules);
     const auto table = carriers.model ? to_json(stemma::detail::to_table(found)) : std::string();
-    stemma::tag_editor editor(model, with.modules, found, carriers,
-                              carriers.metadata
-                                  ? stemma::detail::find_value_tags(model, with.modules, found)
-                                  : stemma::detail::value_tags{},
-                              text, table);
+    stemma::detail::tag_editor editor(
+        model, with.modules, found, carriers,
+        carriers.metadata ? stemma::detail::find_value_tags(model, with.modules, found)
+                          : stemma::detail::value_tags{},
+        text, table);
     return rewritten(model, editor);
 }
 

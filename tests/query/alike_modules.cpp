@@ -80,7 +80,7 @@ std::string two_blocks(std::uint64_t axis = 1, bool shown = false) {
         .bytes();
 }
 
-std::vector<std::string> like_block(const std::string& bytes, stemma::module_likeness how) {
+std::vector<std::string> like_block(const std::string& bytes, stemma::alike_modules::likeness how) {
     const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "memory"), {});
     stemma::alike_modules alike(opened.model(), opened.modules(), opened.tags().attributions);
     const stemma::module_lookup<stemma::module_tree> lookup(opened.modules());
@@ -94,7 +94,7 @@ std::vector<std::string> like_block(const std::string& bytes, stemma::module_lik
 } // namespace
 
 TEST_CASE("alike_modules: the order of nodes does not count, attributes and results do") {
-    using enum stemma::module_likeness;
+    using enum stemma::alike_modules::likeness;
     for (const auto how : {function, form}) {
         CHECK(like_block(two_blocks(), how) == std::vector<std::string>{"blocks.1"});
         CHECK(like_block(two_blocks(0), how).empty());
@@ -109,9 +109,9 @@ TEST_CASE("alike_modules: weight shapes distinguish forms, but not functions") {
     const stemma::module_lookup<stemma::module_tree> lookup(opened.modules());
     const auto narrow = stemma::find_module(lookup, "layer2.1");
     const auto wide = stemma::find_module(lookup, "layer4.1");
-    CHECK(alike(narrow, wide, stemma::module_likeness::function));
+    CHECK(alike(narrow, wide, stemma::alike_modules::likeness::function));
     CHECK_FALSE(alike(narrow, wide));
-    CHECK(alike.like(narrow, stemma::module_likeness::function).size() >= 3);
+    CHECK(alike.like(narrow, stemma::alike_modules::likeness::function).size() >= 3);
 }
 
 TEST_CASE("alike_modules: finds corresponding nodes of two models") {

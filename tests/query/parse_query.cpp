@@ -17,7 +17,6 @@ namespace {
 using stemma::parse_query;
 using stemma::query;
 using stemma::query_kind;
-using stemma::query_relation;
 
 /// A query as one text with all brackets, to compare how it was understood.
 std::string shape_of(const query& asked) {
@@ -177,18 +176,20 @@ TEST_CASE("query: brackets contain conditions on the same module") {
 }
 
 TEST_CASE("query: numbers compare as they are written") {
-    const std::vector<std::pair<std::string, query_relation>> signs{
-        {":", query_relation::equal},   {"=", query_relation::equal},
-        {"<", query_relation::less},    {"<=", query_relation::at_most},
-        {">", query_relation::greater}, {">=", query_relation::at_least}};
+    const std::vector<std::pair<std::string, query::relation_kind>> signs{
+        {":", query::relation_kind::equal},   {"=", query::relation_kind::equal},
+        {"<", query::relation_kind::less},    {"<=", query::relation_kind::at_most},
+        {">", query::relation_kind::greater}, {">=", query::relation_kind::at_least}};
     for (const auto& [sign, relation] : signs) {
         const auto asked = parse_query("confidence" + sign + "0.5");
         CHECK(asked.relation == relation);
         CHECK(asked.number == 0.5);
-        const auto below = relation == query_relation::less || relation == query_relation::at_most;
+        const auto below =
+            relation == query::relation_kind::less || relation == query::relation_kind::at_most;
         const auto above =
-            relation == query_relation::greater || relation == query_relation::at_least;
-        const auto equal = relation != query_relation::less && relation != query_relation::greater;
+            relation == query::relation_kind::greater || relation == query::relation_kind::at_least;
+        const auto equal =
+            relation != query::relation_kind::less && relation != query::relation_kind::greater;
         CHECK(asked.compares(0.25) == below);
         CHECK(asked.compares(0.5) == equal);
         CHECK(asked.compares(0.75) == above);
@@ -202,7 +203,7 @@ TEST_CASE("query: comparisons may be surrounded by spaces") {
         INFO(text);
         const auto asked = stemma::parse_query(text);
         CHECK(asked.kind == stemma::query_kind::nodes);
-        CHECK(asked.relation == stemma::query_relation::greater);
+        CHECK(asked.relation == stemma::query::relation_kind::greater);
         CHECK(asked.number == 10);
     }
     CHECK(stemma::parse_query("weights >= 10MB").kind == stemma::query_kind::weights);

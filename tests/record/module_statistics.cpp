@@ -119,7 +119,7 @@ TEST_CASE(
     const std::string_view group = R"(["in.weight","out.weight"])";
     for (const auto& groups : {std::string(group), std::string(group) + "," + std::string(group),
                                std::string(group) + R"(,["out.weight","in.weight","in.weight"])"}) {
-        stemma::capture_reader reader;
+        stemma::detail::capture_reader reader;
         reader.read(R"({"modules":[{"name":""},
         {"name":"in","own_parameters":[{"name":"weight","shape":[4,2],"trainable":true}]},
         {"name":"out","own_parameters":[{"name":"weight","shape":[4,2],"trainable":true},
@@ -155,7 +155,7 @@ TEST_CASE("collect_statistics: of a module's parameters with one name, the first
 
 TEST_CASE("collect_statistics: lists what the file stores along with what is declared, by type",
           "[module_statistics]") {
-    stemma::capture_reader reader;
+    stemma::detail::capture_reader reader;
     reader.read(R"({"modules":[{"name":""},{"name":"in","own_parameters":
         [{"name":"weight","shape":[4,2],"trainable":true}]}]})",
                 "capture.json");

@@ -93,13 +93,13 @@ TEST_CASE("csv: fields are quoted where they need it") {
           "\"a,b\",\"say \"\"x\"\"\"\n");
 }
 
-TEST_CASE("parse_report_table: knows every table by its name") {
-    CHECK(stemma::parse_report_table("tags") == stemma::report_table::tags);
-    CHECK(stemma::parse_report_table("modules") == stemma::report_table::modules);
-    CHECK(stemma::parse_report_table("operators") == stemma::report_table::operators);
-    CHECK(stemma::parse_report_table("weights") == stemma::report_table::weights);
-    CHECK(stemma::parse_report_table("below") == stemma::report_table::below);
-    CHECK(!stemma::parse_report_table("above"));
+TEST_CASE("report_table: knows every table by its name") {
+    CHECK(stemma::parse_name<stemma::report_table>("tags") == stemma::report_table::tags);
+    CHECK(stemma::parse_name<stemma::report_table>("modules") == stemma::report_table::modules);
+    CHECK(stemma::parse_name<stemma::report_table>("operators") == stemma::report_table::operators);
+    CHECK(stemma::parse_name<stemma::report_table>("weights") == stemma::report_table::weights);
+    CHECK(stemma::parse_name<stemma::report_table>("below") == stemma::report_table::below);
+    CHECK(!stemma::parse_name<stemma::report_table>("above"));
 }
 
 } // namespace test::report_analyze_model

@@ -62,7 +62,7 @@ TEST_CASE("write_dot: a root without name and class is the model", "[dot]") {
 namespace {
 
 /// The second node reads what comes from outside.
-struct reads_x : stemma::no_annotations {
+struct reads_x : stemma::detail::no_annotations {
     template <class Function>
     void for_each_input(id node, Function f) const {
         if (node == 1) {
@@ -71,7 +71,7 @@ struct reads_x : stemma::no_annotations {
     }
 };
 
-struct all_quiet : stemma::no_annotations {
+struct all_quiet : stemma::detail::no_annotations {
     [[nodiscard]] bool is_quiet(id) const { return true; }
 };
 

@@ -45,7 +45,7 @@ TEST_CASE("explainer: agrees with the attribution of nodes") {
             CHECK(one.outputs.size() == opened.model().output_count(node));
             CHECK(one.tags.size() == found.pool.size_of(found.tag_sets[node]));
             for (const auto& claim : one.claims) {
-                CHECK((claim.relation == stemma::claim_relation::decided) ==
+                CHECK((claim.relation == stemma::explanation::claim_relation::decided) ==
                       (claim.made.module == one.module));
             }
         }

@@ -68,10 +68,10 @@ TEST_CASE("fold_graph: boxes contain every shown operator once, in their module"
                     const auto& box = folded.boxes[folded.box_of[v]];
                     ++held[folded.box_of[v]];
                     CHECK(folded.open[box.around]);
-                    if (box.kind == stemma::box_kind::one_operator) {
+                    if (box.kind == stemma::folded_graph::box_kind::one_operator) {
                         CHECK(box.of == v);
                         CHECK(box.around == s.module[v]);
-                    } else if (box.kind == stemma::box_kind::closed_module) {
+                    } else if (box.kind == stemma::folded_graph::box_kind::closed_module) {
                         CHECK_FALSE(folded.open[box.of]);
                         CHECK(s.tree.parent(box.of) == box.around);
                         CHECK(s.tree.is_ancestor(box.of, s.module[v]));
@@ -155,7 +155,7 @@ TEST_CASE("fold_graph: edges lead to later boxes, except in cycles", "[fold_grap
             if (open.box_of[v] != stemma::no_id) {
                 const auto& box = open.boxes[open.box_of[v]];
                 ++held[open.box_of[v]];
-                CHECK((box.kind != stemma::box_kind::shape_arithmetic ||
+                CHECK((box.kind != stemma::folded_graph::box_kind::shape_arithmetic ||
                        (quiet[v] && box.around == s.module[v] && box.operators > 1)));
             }
         }
@@ -171,14 +171,14 @@ TEST_CASE("fold_graph: if space is short, modules get boxes before operators", "
     const std::vector<bool> shown(module.size(), true);
     const stemma::operator_graph graph(module.size(), std::vector<stemma::operator_edge>{});
     const auto folded = stemma::fold_graph(graph, tree, module, shown, {0, stemma::no_id, 4});
-    std::vector<stemma::box_kind> kinds;
+    std::vector<stemma::folded_graph::box_kind> kinds;
     for (const auto& box : folded.boxes) {
         kinds.push_back(box.kind);
     }
-    using stemma::box_kind;
-    CHECK(std::count(kinds.begin(), kinds.end(), box_kind::closed_module) == 2);
-    CHECK(std::count(kinds.begin(), kinds.end(), box_kind::one_operator) == 1);
-    REQUIRE(kinds.back() == box_kind::rest);
+    using stemma::folded_graph;
+    CHECK(std::count(kinds.begin(), kinds.end(), folded_graph::box_kind::closed_module) == 2);
+    CHECK(std::count(kinds.begin(), kinds.end(), folded_graph::box_kind::one_operator) == 1);
+    REQUIRE(kinds.back() == folded_graph::box_kind::rest);
     CHECK(folded.boxes.back().operators == 3);
 }
 
@@ -198,8 +198,8 @@ TEST_CASE("fold_graph: connected shape arithmetic is one box, unless data lie be
         stemma::fold_graph(graph, tree, module, shown, {}, {false, true, true, false, true, true});
     REQUIRE(folded.boxes.size() == 4);
     CHECK(folded.box_of == std::vector<id>{0, 1, 1, 2, 3, 3});
-    CHECK(folded.boxes[1].kind == stemma::box_kind::shape_arithmetic);
-    CHECK(folded.boxes[3].kind == stemma::box_kind::shape_arithmetic);
+    CHECK(folded.boxes[1].kind == stemma::folded_graph::box_kind::shape_arithmetic);
+    CHECK(folded.boxes[3].kind == stemma::folded_graph::box_kind::shape_arithmetic);
     CHECK(folded.boxes[1].operators == 2);
 }
 

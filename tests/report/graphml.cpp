@@ -61,7 +61,7 @@ TEST_CASE("write_graphml: a policy selects what is shown, and edges need both en
     }
     stemma::string_sink sink;
     stemma::write_graphml(sink, tagged.ops, tagged.modules, tagged.found,
-                          stemma::graphml_form::nested, stemma::no_descriptions{},
+                          stemma::graphml_form::nested, stemma::detail::no_descriptions{},
                           stemma::hide_constants{});
     CHECK(count_of(sink.text, "<node id=\"n") == operators);
     CHECK(count_of(sink.text, "<edge id=") == wanted);

@@ -39,9 +39,9 @@ TEST_CASE("group_by_line: by file and line, unknown ones last") {
     CHECK(rows[2].line == 0);
     CHECK(rows[2].nodes == std::vector<stemma::id>{1});
     stemma::string_sink csv;
-    stemma::write_lines_csv(csv, rows, {{"size", [](const auto& row) {
-                                             return static_cast<std::int64_t>(row.amount);
-                                         }}});
+    stemma::write_csv(csv, rows, {{"size", [](const auto& row) {
+                                       return static_cast<std::int64_t>(row.amount);
+                                   }}});
     CHECK(csv.text == "file,line,function,nodes,size\nnet.py,3,,1,3\nnet.py,20,,2,5\n,0,,1,2\n");
     stemma::string_sink json;
     stemma::write_lines(json, rows, opened);

@@ -38,7 +38,7 @@ TEST_CASE("module_dags: agree with the definition on random graphs", "[module_da
             }
         }
         const stemma::operator_graph graph(count, edges);
-        stemma::module_dags dags(graph, tree, [&](id v, auto take) {
+        stemma::detail::module_dags dags(graph, tree, [&](id v, auto take) {
             for (auto m : modules[v]) {
                 take(m);
             }
@@ -78,7 +78,7 @@ TEST_CASE("module_dags: take any Boost graph, whatever its vertices are", "[modu
     add_edge(a, b, graph);
     add_edge(a, b, graph);
     add_edge(b, c, graph);
-    stemma::module_dags dags(graph, tree, [](id v, auto take) { take(v == 2 ? 4 : 2); });
+    stemma::detail::module_dags dags(graph, tree, [](id v, auto take) { take(v == 2 ? 4 : 2); });
     CHECK(dags.of(1).edges == std::vector<std::pair<id, id>>{{0, 1}});
     CHECK(dags.of(0).edges == std::vector<std::pair<id, id>>{{0, 1}, {1, 2}});
     CHECK(dags.of(0, stemma::dag_level::direct).operators.empty());

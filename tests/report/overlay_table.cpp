@@ -39,7 +39,7 @@ std::string refusal(const std::string& text) {
     return "";
 }
 
-double number(const stemma::overlay_cell& cell) {
+double number(const stemma::overlay_table::cell& cell) {
     REQUIRE(std::holds_alternative<double>(cell));
     return std::get<double>(cell);
 }

@@ -4,11 +4,11 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/external_data.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -391,9 +391,9 @@ bool detour(const std::string& path) {
     const auto name = model.value_name(*input);
     stemma::detail::new_names names;
     names.add(name, copy);
-    stemma::message_tree result;
+    stemma::detail::message_tree result;
     bool first = true;
-    result.edit(model.reader(), [&](stemma::edited_field& field) {
+    result.edit(model.reader(), [&](stemma::detail::edited_field& field) {
         if (!field.is_bytes(fields::model::graph)) {
             return;
         }
@@ -405,7 +405,7 @@ bool detour(const std::string& path) {
                     result.append(fields::node::op_type, "Identity");
                 });
             }
-            result.edit(field.inner(), [&](stemma::edited_field& part) {
+            result.edit(field.inner(), [&](stemma::detail::edited_field& part) {
                 if (part.is_bytes(fields::graph::node)) {
                     rename_values(part, stemma::detail::names_in::graph, names);
                 }

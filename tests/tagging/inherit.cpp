@@ -65,9 +65,9 @@ TEST_CASE("inherit: inferred attributions are inferred again, not inherited") {
 }
 
 TEST_CASE("inherit_tags: unites the tags of all old operators") {
-    stemma::id_set_pool pool;
+    stemma::detail::id_set_pool pool;
     const std::array<id, 2> both{1, 4};
-    const std::vector<stemma::id_set> sets{1, pool.intern(both), 2};
+    const std::vector<stemma::detail::id_set> sets{1, pool.intern(both), 2};
     const std::array<id, 3> old{0, 1, 2};
     std::vector<id> found;
     pool.for_each(stemma::inherit_tags(pool, sets, old), [&](id tag) { found.push_back(tag); });

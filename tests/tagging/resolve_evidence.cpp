@@ -178,7 +178,7 @@ TEST_CASE("resolve_evidence: is independent of the number of threads") {
 }
 
 TEST_CASE("per_operator_lists: lists are found by vertex, in any order of adding once sorted") {
-    stemma::per_operator_lists<id> lists;
+    stemma::detail::per_operator_lists<id> lists;
     const std::array<id, 2> two{7, 8};
     const std::array<id, 1> one{9};
     lists.add(5, two);

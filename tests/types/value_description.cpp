@@ -13,13 +13,13 @@ TEST_CASE("value_description: combines type and shape", "[value_description]") {
 
 TEST_CASE("value_describer: accepts anything that describes a value by number",
           "[value_description]") {
-    STATIC_REQUIRE(stemma::value_describer<stemma::no_descriptions>);
+    STATIC_REQUIRE(stemma::detail::value_describer<stemma::detail::no_descriptions>);
     const auto mine = [](stemma::id value) {
         return stemma::value_description{std::to_string(value), "", ""};
     };
-    STATIC_REQUIRE(stemma::value_describer<decltype(mine)>);
-    STATIC_REQUIRE(!stemma::value_describer<int>);
-    CHECK(stemma::no_descriptions{}(3).name.empty());
+    STATIC_REQUIRE(stemma::detail::value_describer<decltype(mine)>);
+    STATIC_REQUIRE(!stemma::detail::value_describer<int>);
+    CHECK(stemma::detail::no_descriptions{}(3).name.empty());
 }
 
 } // namespace test::types_value_description

@@ -43,15 +43,16 @@ TEST_CASE("identify_parameters: readers tell what names do not", "[weights][iden
     REQUIRE(origins.size() == opened.model().tensors().size());
     const auto& product = origin_of(origins, opened, "onnx::MatMul_450");
     CHECK(product.entries == std::vector<std::string>{"pool.score.weight"});
-    CHECK(product.transform == stemma::parameter_transform::transposed);
-    CHECK(product.basis == stemma::parameter_basis::usage);
+    CHECK(product.transform == stemma::parameter_origin::transform_kind::transposed);
+    CHECK(product.basis == stemma::parameter_origin::basis_kind::usage);
     CHECK(opened.modules().path(product.module) == "pool.score");
     const auto& gates = origin_of(origins, opened, "onnx::LSTM_443");
     CHECK(gates.entries == std::vector<std::string>{"lstm.bias_ih_l1", "lstm.bias_hh_l1",
                                                     "lstm.bias_ih_l1_reverse",
                                                     "lstm.bias_hh_l1_reverse"});
-    CHECK(gates.transform == stemma::parameter_transform::gates);
-    CHECK(origin_of(origins, opened, "fc.bias").basis == stemma::parameter_basis::name);
+    CHECK(gates.transform == stemma::parameter_origin::transform_kind::gates);
+    CHECK(origin_of(origins, opened, "fc.bias").basis ==
+          stemma::parameter_origin::basis_kind::name);
 }
 
 TEST_CASE("identify_parameters: values tell without names", "[weights][identify_parameters]") {
@@ -59,7 +60,7 @@ TEST_CASE("identify_parameters: values tell without names", "[weights][identify_
     const stemma::attributed_model opened(test::fixture("unet_tiny/anonymous.onnx"), {});
     const auto origins = stemma::identify_parameters(opened, {.known = &known});
     for (const auto& origin : origins) {
-        CHECK(origin.basis != stemma::parameter_basis::none);
+        CHECK(origin.basis != stemma::parameter_origin::basis_kind::none);
         CHECK_FALSE(origin.entries.empty());
     }
     const auto& folded = origin_of(origins, opened, "w6");
@@ -87,7 +88,8 @@ TEST_CASE("identify_parameters: numbers of values tell whether folded convolutio
                                    "1.running_var"});
     const stemma::attributed_model plain(test::fixture("googlenet/model.structure.onnx"), {});
     for (const auto& origin : stemma::identify_parameters(plain)) {
-        const bool bias = origin.transform == stemma::parameter_transform::folded && origin.bias;
+        const bool bias =
+            origin.transform == stemma::parameter_origin::transform_kind::folded && origin.bias;
         CHECK((!bias || origin.entries.size() == 4));
     }
 }
@@ -97,9 +99,10 @@ TEST_CASE("identify_parameters: a computed weight of a convolution without norm 
     const stemma::attributed_model opened(STEMMA_TEST_DATA "/weights/normed.onnx", {});
     const auto origins = stemma::identify_parameters(opened);
     const auto& computed = origin_of(origins, opened, "onnx::Conv_14");
-    CHECK(computed.transform == stemma::parameter_transform::normed);
+    CHECK(computed.transform == stemma::parameter_origin::transform_kind::normed);
     CHECK(computed.entries == std::vector<std::string>{"0.weight_v", "0.weight_g"});
-    CHECK(origin_of(origins, opened, "2.weight").transform == stemma::parameter_transform::as_is);
+    CHECK(origin_of(origins, opened, "2.weight").transform ==
+          stemma::parameter_origin::transform_kind::as_is);
 }
 
 TEST_CASE("identify_parameters: a copy is named like the entry that the initializer stands for too",
@@ -147,9 +150,9 @@ TEST_CASE("identify_parameters: axes may be permuted where the shape does not te
     const auto right = stemma::identify_parameters(opened, {.known = &known});
     const auto& permuted = origin_of(right, opened, "onnx::Conv_7");
     CHECK(permuted.entries == std::vector<std::string>{"u.w"});
-    CHECK(permuted.transform == stemma::parameter_transform::transposed);
+    CHECK(permuted.transform == stemma::parameter_origin::transform_kind::transposed);
     CHECK(permuted.axes == std::vector<std::uint8_t>{1, 0, 2});
-    CHECK(permuted.basis == stemma::parameter_basis::content);
+    CHECK(permuted.basis == stemma::parameter_origin::basis_kind::content);
     const auto guessed = stemma::identify_parameters(opened, {.known = &known, .contents = false});
     CHECK(origin_of(guessed, opened, "onnx::Conv_7").confidence ==
           stemma::detail::confidence::entry_guessed);
@@ -176,7 +179,7 @@ TEST_CASE("identify_parameters: entries of modules at the root are concatenated,
         test::safetensors(std::vector<test::float_tensor>{{"gate.weight", {2, 2}, {1, 2, 3, 4}},
                                                           {"up.weight", {2, 2}, {5, 6, 7, 8}}})));
     const auto origin = stemma::identify_parameters(opened, {.known = &known}).front();
-    CHECK(origin.transform == stemma::parameter_transform::concatenated);
+    CHECK(origin.transform == stemma::parameter_origin::transform_kind::concatenated);
     CHECK(origin.entries == std::vector<std::string>{"gate.weight", "up.weight"});
 }
 
@@ -212,7 +215,7 @@ TEST_CASE("identify_parameters: every call of a function has the entries of its 
         const auto right = stemma::identify_parameters(opened, {.known = &known});
         for (std::size_t t = 0; t < right.size(); ++t) {
             INFO(opened.model().text(opened.model().tensors()[t].name));
-            const bool weight = right[t].basis != stemma::parameter_basis::none;
+            const bool weight = right[t].basis != stemma::parameter_origin::basis_kind::none;
             CHECK((!weight || alone[t].entries == right[t].entries));
             CHECK((!weight || alone[t].transform == right[t].transform));
         }
@@ -236,7 +239,7 @@ TEST_CASE(
                                               {});
         return stemma::identify_parameters(opened, {.known = &saved, .contents = false}).front();
     };
-    using transform = stemma::parameter_transform;
+    using transform = stemma::parameter_origin::transform_kind;
     const auto product = test::node("MatMul", {"x", "w_e"}, {"h"}, "/a/MatMul");
     const auto computed = find(product, "w_e", "a.bias");
     CHECK(computed.transform == transform::transposed);
@@ -280,7 +283,7 @@ TEST_CASE(
         const auto& origin = origin_of(origins, opened, name);
         CHECK(origin.entries == std::vector<std::string>{"fc.weight"});
         CHECK(origin.quantized);
-        CHECK(origin.basis == stemma::parameter_basis::name);
+        CHECK(origin.basis == stemma::parameter_origin::basis_kind::name);
     }
     const auto& plain = origin_of(origins, opened, "fc.input_scale");
     CHECK(plain.entries == std::vector<std::string>{"fc.input_scale"});
@@ -303,7 +306,7 @@ TEST_CASE("identify_parameters: PyTorch's conventions apply only to what comes f
         const stemma::attributed_model opened(folder.make("model.onnx", model.bytes()), {});
         const auto origins = stemma::identify_parameters(opened);
         return std::count_if(origins.begin(), origins.end(), [](const auto& origin) {
-            return origin.basis == stemma::parameter_basis::usage;
+            return origin.basis == stemma::parameter_origin::basis_kind::usage;
         });
     };
     CHECK(count(make("tf2onnx", "")) == 0);
@@ -452,7 +455,8 @@ TEST_CASE("identify_parameters: what ONNX Runtime stores in blocks is no paramet
                 .bytes()),
         {});
     const auto origins = stemma::identify_parameters(opened);
-    CHECK(origin_of(origins, opened, "reorder").basis != stemma::parameter_basis::name);
+    CHECK(origin_of(origins, opened, "reorder").basis !=
+          stemma::parameter_origin::basis_kind::name);
     CHECK(origin_of(origins, opened, "reorder_token_1").entries.empty());
     CHECK_FALSE(origin_of(origins, opened, "t.bias").entries.empty());
 }

@@ -12,12 +12,12 @@ TEST_CASE("parameter_origin: transforms and bases have names that differ",
           "[weights][parameter_origin]") {
     std::set<std::string_view> names;
     for (int i = 0; i < 8; ++i) {
-        names.insert(to_string(static_cast<stemma::parameter_transform>(i)));
+        names.insert(to_string(static_cast<stemma::parameter_origin::transform_kind>(i)));
     }
     CHECK(names.size() == 8);
     names.clear();
     for (int i = 0; i < 5; ++i) {
-        names.insert(to_string(static_cast<stemma::parameter_basis>(i)));
+        names.insert(to_string(static_cast<stemma::parameter_origin::basis_kind>(i)));
     }
     CHECK(names.size() == 5);
 }
@@ -26,11 +26,11 @@ TEST_CASE("parameter_origin: words name conversions after the transform",
           "[weights][parameter_origin]") {
     stemma::parameter_origin origin;
     CHECK(transform_text(origin) == "none");
-    origin.transform = stemma::parameter_transform::as_is;
+    origin.transform = stemma::parameter_origin::transform_kind::as_is;
     CHECK(transform_text(origin) == "as is");
     origin.cast = true;
     CHECK(transform_text(origin) == "cast");
-    origin.transform = stemma::parameter_transform::transposed;
+    origin.transform = stemma::parameter_origin::transform_kind::transposed;
     origin.shared = {"b.weight"};
     CHECK(transform_text(origin) == "transposed, cast, shared");
     origin.quantized = true;

@@ -3,8 +3,8 @@
 // floor, which adds up all words, and with hashing each model by itself. Argument: MiB per model.
 #include "../../../tests/wire_builder.hpp"
 
-#include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/detail/common_contents.hpp>
+#include <stemma/onnx/detail/content_hashes.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -68,8 +68,8 @@ void floor_sum_of_words(benchmark::State& state) {
 
 void hash_each(benchmark::State& state) {
     run(state, 2, [](const auto& before, const auto& after) {
-        benchmark::DoNotOptimize(stemma::hash_contents(before));
-        benchmark::DoNotOptimize(stemma::hash_contents(after));
+        benchmark::DoNotOptimize(stemma::detail::hash_contents(before));
+        benchmark::DoNotOptimize(stemma::detail::hash_contents(after));
     });
 }
 

@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    void write_change(const stemma::module_difference& entry) {
+    void write_change(const stemma::model_diff::changed_module& entry) {
         json_.begin_object(true);
         json_.key("ends");
         write_ids({entry.first, entry.second});

@@ -359,7 +359,7 @@ private:
         json_.end_array();
     }
 
-    void write_rows(const std::vector<stemma::overlay_row>& rows) {
+    void write_rows(const std::vector<stemma::overlay_table::row>& rows) {
         json_.begin_array();
         for (const auto& row : rows) {
             json_.begin_array(true);

@@ -12,8 +12,8 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/detail/parameter_shapes.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/model/stated_module.hpp>
 
 #include <span>
 #include <utility>
@@ -36,7 +36,7 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
 [[nodiscard]] alignment
 align(const Ops& ops, const tree_index& modules, const captured_operations& captured,
       const detail::path_mapping& mapping = {}, const detail::parameter_shapes& shapes = {},
-      const Lexicon& lexicon = {}, std::span<const stated_module> stated = {}) {
+      const Lexicon& lexicon = {}, std::span<const detail::stated_module> stated = {}) {
     const auto run = [&](const captured_operations& operations, detail::run_order order,
                          std::span<const id> ran = {}) {
         return detail::aligner<Ops, Lexicon>(ops, order, ran, modules, operations, mapping, shapes,

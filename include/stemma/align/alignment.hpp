@@ -15,31 +15,31 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Which captured operation an operator comes from.
-struct aligned_operator {
-    id module = no_id;    ///< the module that ran the operation; `no_id` for excluded operators
-    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
-    id operation = no_id; ///< `no_id` where no operation explains the operator
-    float confidence = 0; ///< in [0, 1]; no more than the alignment as a whole deserves
-    bool exact = true;    ///< otherwise the module, a descendant or an ancestor
-};
-
 /// An alignment as a whole.
 struct alignment {
-    std::vector<aligned_operator> of; ///< by vertex index
-    std::size_t placed = 0;           ///< operators included
-    std::size_t explained = 0;        ///< those explained by an operation
-    std::size_t expected = 0;         ///< operations that should have produced operators
-    std::size_t found = 0;            ///< those that did
-    std::size_t links = 0;            ///< edges between placed operators
-    std::size_t flows = 0;            ///< those that the operations have too
-    std::size_t reads = 0;            ///< reads of parameters with known name or shape
-    std::size_t agreed = 0;           ///< those that the operations have too
-    std::size_t inside = 0;           ///< operators in bodies that ran
-    std::size_t fitting_inside = 0;   ///< those that fit an operation
-    std::size_t contradicted = 0;     ///< parameters that others should read, by name
-    bool partial = false;             ///< operators in function bodies were excluded
-    std::vector<std::string> doubts;  ///< why it is not to be trusted, in words
+    /// Which captured operation an operator comes from.
+    struct aligned {
+        id module = no_id;    ///< the module that ran the operation; `no_id` for excluded operators
+        id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
+        id operation = no_id; ///< `no_id` where no operation explains the operator
+        float confidence = 0; ///< in [0, 1]; no more than the alignment as a whole deserves
+        bool exact = true;    ///< otherwise the module, a descendant or an ancestor
+    };
+
+    std::vector<aligned> of;         ///< by vertex index
+    std::size_t placed = 0;          ///< operators included
+    std::size_t explained = 0;       ///< those explained by an operation
+    std::size_t expected = 0;        ///< operations that should have produced operators
+    std::size_t found = 0;           ///< those that did
+    std::size_t links = 0;           ///< edges between placed operators
+    std::size_t flows = 0;           ///< those that the operations have too
+    std::size_t reads = 0;           ///< reads of parameters with known name or shape
+    std::size_t agreed = 0;          ///< those that the operations have too
+    std::size_t inside = 0;          ///< operators in bodies that ran
+    std::size_t fitting_inside = 0;  ///< those that fit an operation
+    std::size_t contradicted = 0;    ///< parameters that others should read, by name
+    bool partial = false;            ///< operators in function bodies were excluded
+    std::vector<std::string> doubts; ///< why it is not to be trusted, in words
 
     /// Returns: the share of both sides that fits, 0 to 1.
     [[nodiscard]] double quality() const noexcept {

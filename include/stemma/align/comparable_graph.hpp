@@ -23,13 +23,6 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Where a value of a `comparable_graph` comes from.
-enum class value_role : std::uint8_t {
-    made,   ///< produced by an operator of the graph
-    given,  ///< an input of the graph, of a body or of a function
-    stored, ///< a parameter or constant
-};
-
 /// Hashes of the contents of a stored value; 0 if unknown.
 struct content_hash {
     std::uint64_t exact = 0;   ///< of type, shape and data
@@ -37,8 +30,8 @@ struct content_hash {
                                ///< additive for concatenated data
     std::uint64_t scaled = 0;  ///< equal when slices along the first dimension are scaled, as by
                                ///< folding a normalization
-    std::uint64_t nonzero = 0; ///< not a hash, but the number of elements that are not zero: equal
-                               ///< when they are reordered, padded or scaled
+    std::uint64_t nonzero = 0; ///< not a hash, but the number of elements that are not zero:
+                               ///< equal when they are reordered, padded or scaled
 
     friend bool operator==(const content_hash&, const content_hash&) = default;
 };
@@ -47,6 +40,13 @@ struct content_hash {
 /// them. Texts stay with the caller and must outlive it.
 class comparable_graph {
 public:
+    /// Where a value of a `comparable_graph` comes from.
+    enum class value_role : std::uint8_t {
+        made,   ///< produced by an operator of the graph
+        given,  ///< an input of the graph, of a body or of a function
+        stored, ///< a parameter or constant
+    };
+
     /// What is known about an operator besides its values.
     struct operator_facts {
         std::string_view type;   ///< with the domain in front, as in `com.microsoft::FusedConv`
@@ -260,7 +260,8 @@ template <named_operators Ops>
     std::vector<id> parameters;
     if constexpr (parameter_readers<Ops>) {
         for (id p = 0; p < ops.parameter_count(); ++p) {
-            parameters.push_back(result.add_value(value_role::stored, ops.parameter_name(p)));
+            parameters.push_back(
+                result.add_value(comparable_graph::value_role::stored, ops.parameter_name(p)));
         }
     }
     std::map<std::pair<id, id>, id> seen; // by operator and output
@@ -270,11 +271,11 @@ template <named_operators Ops>
             seen.try_emplace({v, detail::slot_of(graph, *it, detail::out_port, 0)}, no_id);
         }
         for (auto entry = seen.lower_bound({v, 0}); entry != seen.end(); ++entry) {
-            entry->second = result.add_value(value_role::made, "");
+            entry->second = result.add_value(comparable_graph::value_role::made, "");
             outputs[v].push_back(entry->second);
         }
         if (outputs[v].empty()) {
-            outputs[v].push_back(result.add_value(value_role::made, ""));
+            outputs[v].push_back(result.add_value(comparable_graph::value_role::made, ""));
             result.add_result(outputs[v].back());
         }
     }

@@ -15,26 +15,20 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How a value or operator of a changed graph was matched with the original, from worst to best.
-enum class match_basis : std::uint8_t {
-    none,       ///< unmatched
-    neighbours, ///< by its neighbours
-    passed,     ///< passed on by an inserted operator
-    derived,    ///< by a name with a tool's suffix, or by content in another layout
-    named,      ///< by its name
-    computed,   ///< same computation on the same inputs
-};
-
-/// Returns: the name used in reports.
-[[nodiscard]] constexpr std::string_view to_string(match_basis basis) noexcept {
-    constexpr std::string_view names[]{"none",    "neighbours", "passed",
-                                       "derived", "named",      "computed"};
-    return names[static_cast<std::size_t>(basis)];
-}
-
 /// Which operators of an original graph those of a changed one came from.
 class graph_alignment {
 public:
+    /// How a value or operator of a changed graph was matched with the original, from worst to
+    /// best.
+    enum class match_basis : std::uint8_t {
+        none,       ///< unmatched
+        neighbours, ///< by its neighbours
+        passed,     ///< passed on by an inserted operator
+        derived,    ///< by a name with a tool's suffix, or by content in another layout
+        named,      ///< by its name
+        computed,   ///< same computation on the same inputs
+    };
+
     /// What was found for one operator of the changed graph.
     struct found_origins {
         origin_kind kind = origin_kind::unknown; ///< its relation to them
@@ -94,6 +88,13 @@ private:
     std::vector<id> values_;
     std::vector<match_basis> bases_;
 };
+
+/// Returns: the name used in reports.
+[[nodiscard]] constexpr std::string_view to_string(graph_alignment::match_basis basis) noexcept {
+    constexpr std::string_view names[]{"none",    "neighbours", "passed",
+                                       "derived", "named",      "computed"};
+    return names[static_cast<std::size_t>(basis)];
+}
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -66,7 +66,7 @@ concept has_fuses = requires(const P& p, std::string_view captured, std::string_
 /// Requires: deterministic answers. Complexity: callers ask once per pair of distinct names.
 template <class P>
 concept lexicon_policy =
-    policy_for<P, lexicon_category> && detail::has_correspond<P> && detail::has_trail_of<P>;
+    detail::policy_for<P, lexicon_category> && detail::has_correspond<P> && detail::has_trail_of<P>;
 
 namespace detail {
 

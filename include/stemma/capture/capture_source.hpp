@@ -6,10 +6,10 @@
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -21,6 +21,8 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
 
 /// What the parts of a capture other than its modules say about a model.
 struct captured_evidence {
@@ -73,6 +75,8 @@ public:
                 const std::function<std::vector<stated_module>()>& find_stated) = 0;
 };
 
+} // namespace detail
+
 /// What PyTorch knew about a model, read when the model is opened: none, or the result of
 /// `captures` in `capture/captures.hpp`.
 class capture_source {
@@ -81,7 +85,7 @@ public:
     capture_source() = default;
 
     /// The result of `open()`; `name` stands for it in messages.
-    explicit capture_source(std::function<std::unique_ptr<opened_capture>()> open,
+    explicit capture_source(std::function<std::unique_ptr<detail::opened_capture>()> open,
                             std::string name = "capture")
         : open_(std::move(open)), name_(std::move(name)) {}
 
@@ -92,10 +96,10 @@ public:
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
     /// Returns: the opened capture. Requires: there is one.
-    [[nodiscard]] std::unique_ptr<opened_capture> open() const { return open_(); }
+    [[nodiscard]] std::unique_ptr<detail::opened_capture> open() const { return open_(); }
 
 private:
-    std::function<std::unique_ptr<opened_capture>()> open_;
+    std::function<std::unique_ptr<detail::opened_capture>()> open_;
     std::string name_;
 };
 

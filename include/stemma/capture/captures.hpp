@@ -2,8 +2,8 @@
 #ifndef STEMMA_CAPTURE_CAPTURES_HPP
 #define STEMMA_CAPTURE_CAPTURES_HPP
 
-#include <stemma/capture/capture.hpp>
 #include <stemma/capture/capture_source.hpp>
+#include <stemma/capture/detail/capture_reader.hpp>
 #include <stemma/capture/detail/captured_claims.hpp>
 #include <stemma/capture/detail/found_parameters.hpp>
 #include <stemma/checkpoint/checkpoint.hpp>
@@ -17,11 +17,11 @@
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -174,7 +174,7 @@ open_captures(const std::vector<std::string>& paths) {
     }
     auto name = detail::join_list(paths);
     return capture_source(
-        [paths = std::move(paths)]() -> std::unique_ptr<opened_capture> {
+        [paths = std::move(paths)]() -> std::unique_ptr<detail::opened_capture> {
             return detail::open_captures(paths);
         },
         std::move(name));

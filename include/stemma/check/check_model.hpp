@@ -2,9 +2,9 @@
 #ifndef STEMMA_CHECK_CHECK_MODEL_HPP
 #define STEMMA_CHECK_CHECK_MODEL_HPP
 
-#include <stemma/check/check_data.hpp>
-#include <stemma/check/check_structure.hpp>
-#include <stemma/check/check_tags.hpp>
+#include <stemma/check/detail/check_data.hpp>
+#include <stemma/check/detail/check_structure.hpp>
+#include <stemma/check/detail/check_tags.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -38,14 +38,14 @@ struct check_options {
 /// Complexity: that of `check_structure`, `check_data` and `check_tags`.
 template <class Report>
 void check_model(const wire_model& model, Report report, const check_options& options = {}) {
-    check_structure(model, std::ref(report));
+    detail::check_structure(model, std::ref(report));
     if (options.data) {
-        check_data(model, std::ref(report));
+        detail::check_data(model, std::ref(report));
     }
-    check_tags(model, std::ref(report),
-               options.known != nullptr ? *options.known : onnx_policy_registry{});
+    detail::check_tags(model, std::ref(report),
+                       options.known != nullptr ? *options.known : onnx_policy_registry{});
     if (options.expected != nullptr) {
-        check_tree(model, *options.expected, std::ref(report));
+        detail::check_tree(model, *options.expected, std::ref(report));
     }
 }
 

@@ -18,37 +18,37 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A tensor of a checkpoint: its description, and where its elements are.
-struct checkpoint_entry {
-    std::string name{};                  ///< in the state dict: `encoder.layer.0.attention.weight`
-    std::int32_t data_type = 0;          ///< a number in TensorProto.DataType
-    std::uint32_t width = 0;             ///< bytes of one element
-    std::vector<std::int64_t> shape{};   ///< extents, none for a scalar
-    std::vector<std::int64_t> strides{}; ///< in elements; empty if contiguous
-    std::size_t file = 0;                ///< number of the file, see `checkpoint::file`
-    std::uint64_t offset = 0;            ///< of the first element in that file
-    std::uint64_t size = 0;              ///< bytes of all elements
-    std::size_t alias_of = 0; ///< the first entry at the same place in the same storage; itself if
-                              ///< there is none before
-    bool trainable = false;   ///< whether the file says that it requires a gradient
-
-    /// Whether its elements are contiguous in the file, so that they can be copied directly.
-    [[nodiscard]] bool is_contiguous() const noexcept { return strides.empty(); }
-};
-
-/// A module named by a checkpoint, with or without tensors.
-struct checkpoint_module {
-    std::string path{};            ///< "" for the root
-    std::string qualified_class{}; ///< "" if not given
-};
-
 /// The tensors of a checkpoint in one file or several, which stay mapped; data are read on demand.
 class checkpoint {
 public:
+    /// A tensor of a checkpoint: its description, and where its elements are.
+    struct entry {
+        std::string name{};         ///< in the state dict: `encoder.layer.0.attention.weight`
+        std::int32_t data_type = 0; ///< a number in TensorProto.DataType
+        std::uint32_t width = 0;    ///< bytes of one element
+        std::vector<std::int64_t> shape{};   ///< extents, none for a scalar
+        std::vector<std::int64_t> strides{}; ///< in elements; empty if contiguous
+        std::size_t file = 0;                ///< number of the file, see `checkpoint::file`
+        std::uint64_t offset = 0;            ///< of the first element in that file
+        std::uint64_t size = 0;              ///< bytes of all elements
+        std::size_t alias_of = 0; ///< the first entry at the same place in the same storage; itself
+                                  ///< if there is none before
+        bool trainable = false;   ///< whether the file says that it requires a gradient
+
+        /// Whether its elements are contiguous in the file, so that they can be copied directly.
+        [[nodiscard]] bool is_contiguous() const noexcept { return strides.empty(); }
+    };
+
+    /// A module named by a checkpoint, with or without tensors.
+    struct module {
+        std::string path{};            ///< "" for the root
+        std::string qualified_class{}; ///< "" if not given
+    };
+
     /// Requires: entries lie within the files, have unique names, and the size that their shape
     /// implies. Complexity: O(entries).
-    checkpoint(std::vector<mapped_file> files, std::vector<checkpoint_entry> entries,
-               std::vector<checkpoint_module> modules = {})
+    checkpoint(std::vector<mapped_file> files, std::vector<entry> entries,
+               std::vector<module> modules = {})
         : files_(std::move(files)), entries_(std::move(entries)), modules_(std::move(modules)) {
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             by_name_.emplace(entries_[i].name, i);
@@ -59,23 +59,23 @@ public:
     checkpoint& operator=(checkpoint&&) = default;
 
     /// The tensors, in the order of the files.
-    [[nodiscard]] std::span<const checkpoint_entry> entries() const noexcept { return entries_; }
+    [[nodiscard]] std::span<const entry> entries() const noexcept { return entries_; }
 
     /// The modules that the file names besides those in the names of tensors, parents first; none
     /// if it names no modules.
-    [[nodiscard]] std::span<const checkpoint_module> modules() const noexcept { return modules_; }
+    [[nodiscard]] std::span<const module> modules() const noexcept { return modules_; }
 
     /// The files: one, or those listed by an index.
     [[nodiscard]] std::span<const mapped_file> files() const noexcept { return files_; }
 
     /// Returns: the entry with that name, or null.
-    [[nodiscard]] const checkpoint_entry* find(std::string_view name) const {
+    [[nodiscard]] const entry* find(std::string_view name) const {
         const auto entry = by_name_.find(name);
         return entry == by_name_.end() ? nullptr : &entries_[entry->second];
     }
 
     /// Returns: the bytes of an entry, in place. Requires: it is contiguous.
-    [[nodiscard]] std::string_view mapped_bytes(const checkpoint_entry& entry) const {
+    [[nodiscard]] std::string_view mapped_bytes(const entry& entry) const {
         STEMMA_ASSERT(entry.is_contiguous(), "the elements are contiguous");
         return files_[entry.file].bytes().substr(entry.offset, entry.size);
     }
@@ -84,7 +84,7 @@ public:
     /// is valid during the call. Pages that were read are released from the process's memory.
     /// Complexity: O(bytes); memory for one piece.
     template <class Function>
-    void for_each_piece(const checkpoint_entry& entry, Function f) const {
+    void for_each_piece(const entry& entry, Function f) const {
         if (entry.is_contiguous()) {
             const auto& file = files_[entry.file];
             for (std::uint64_t at = 0; at < entry.size; at += piece_size) {
@@ -98,7 +98,7 @@ public:
     }
 
     /// Returns: the elements of an entry. Complexity: O(bytes).
-    [[nodiscard]] std::string bytes(const checkpoint_entry& entry) const {
+    [[nodiscard]] std::string bytes(const entry& entry) const {
         std::string all;
         all.reserve(entry.size);
         for_each_piece(entry, [&](std::string_view piece) { all.append(piece); });
@@ -110,7 +110,7 @@ private:
 
     /// Gathers non-contiguous elements.
     template <class Function>
-    void gather(const checkpoint_entry& entry, Function f) const {
+    void gather(const entry& entry, Function f) const {
         constexpr std::size_t full = 1U << 16U;
         const char* const begin = files_[entry.file].bytes().data() + entry.offset;
         const auto rank = entry.shape.size();
@@ -138,8 +138,8 @@ private:
     }
 
     std::vector<mapped_file> files_;
-    std::vector<checkpoint_entry> entries_;
-    std::vector<checkpoint_module> modules_;
+    std::vector<entry> entries_;
+    std::vector<module> modules_;
     std::unordered_map<std::string_view, std::size_t> by_name_; // views of the entries' names
 };
 

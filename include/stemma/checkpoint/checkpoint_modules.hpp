@@ -81,7 +81,7 @@ namespace detail {
     }
     const bool says_trained =
         std::any_of(saved.entries().begin(), saved.entries().end(),
-                    [](const checkpoint_entry& entry) { return entry.trainable; });
+                    [](const checkpoint::entry& entry) { return entry.trainable; });
     std::map<std::size_t, std::vector<std::string>> shared; // by the first entry
     for (const auto& entry : saved.entries()) {
         const auto name = detail::without_wrappers(entry.name, wrapped);

@@ -36,8 +36,8 @@ namespace detail {
 
 /// Entries of one file, with its modules.
 struct checkpoint_part {
-    std::vector<checkpoint_entry> entries;
-    std::vector<checkpoint_module> modules;
+    std::vector<checkpoint::entry> entries;
+    std::vector<checkpoint::module> modules;
 };
 
 [[nodiscard]] inline checkpoint_part read_checkpoint_part(std::string_view bytes,
@@ -64,7 +64,7 @@ struct checkpoint_part {
     auto [names, tensors] = checkpoint_index_reader(index.path()).read(index.bytes());
     const auto folder = std::filesystem::path(index.path()).parent_path();
     std::vector<mapped_file> files;
-    std::vector<checkpoint_entry> entries;
+    std::vector<checkpoint::entry> entries;
     std::size_t count = 0;
     for (std::size_t f = 0; f < names.size(); ++f) {
         const auto path = folder / names[f];

@@ -3,11 +3,11 @@
 #define STEMMA_COMPARE_COMPARE_MODULES_HPP
 
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/detail/weight_comparer.hpp>
 #include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
-#include <stemma/compare/node_match.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
@@ -32,7 +32,7 @@ struct module_comparison {
     bool same_function = false; ///< equal up to weights and names
     /// Modules, nodes and weights, as in `model_diff`, without changes. Nodes of equal modules are
     /// all matched.
-    module_difference difference;
+    model_diff::changed_module difference;
     std::size_t first_nodes = 0;      ///< in and below the first one, without constants
     std::size_t second_nodes = 0;     ///< of the second one
     std::size_t matched_nodes = 0;    ///< pairs
@@ -123,7 +123,7 @@ private:
     const detail::compared_model b(second);
     const detail::compared_module left(a, m);
     const detail::compared_module right(b, n);
-    node_match match(first.model().node_count(), second.model().node_count());
+    detail::node_match match(first.model().node_count(), second.model().node_count());
     alike_modules in_first(first.model(), first.modules(), first.tags().attributions);
     alike_modules in_second(second.model(), second.modules(), second.tags().attributions);
     if (const auto pairs = alike_modules::match(in_first, m, in_second, n)) {

@@ -27,7 +27,7 @@ void write_diff_node(json_writer<Sink>& json, const onnx_model& model, id node) 
 }
 
 template <text_sink Sink>
-void write_diff_nodes(json_writer<Sink>& json, const module_difference& entry,
+void write_diff_nodes(json_writer<Sink>& json, const model_diff::changed_module& entry,
                       const onnx_model& first, const onnx_model& second) {
     const auto list = [&](std::string_view key, const onnx_model& model,
                           const std::vector<id>& nodes) {
@@ -56,7 +56,7 @@ void write_diff_nodes(json_writer<Sink>& json, const module_difference& entry,
 }
 
 template <text_sink Sink>
-void write_diff_weights(json_writer<Sink>& json, const module_difference& entry,
+void write_diff_weights(json_writer<Sink>& json, const model_diff::changed_module& entry,
                         const onnx_model& first, const onnx_model& second) {
     json.key("weights");
     json.begin_array();
@@ -82,7 +82,7 @@ void write_diff_weights(json_writer<Sink>& json, const module_difference& entry,
 }
 
 template <text_sink Sink>
-void write_diff_module(json_writer<Sink>& json, const module_difference& entry,
+void write_diff_module(json_writer<Sink>& json, const model_diff::changed_module& entry,
                        const attributed_model& first, const attributed_model& second, bool nodes) {
     const auto path = [&](std::string_view key, const module_tree& tree, id m) {
         json.key(key);
@@ -108,7 +108,7 @@ void write_diff_module(json_writer<Sink>& json, const module_difference& entry,
     json.end_object();
     json.key("into");
     json.begin_array(true);
-    if (entry.has(module_change::fused)) {
+    if (entry.has(model_diff::change::fused)) {
         for (auto m : entry.into) {
             json.value(second.modules().report_path(m));
         }

@@ -42,11 +42,11 @@ concept policy = std::copy_constructible<P> && requires {
     typename P::policy_category;
 };
 
+namespace detail {
+
 /// A policy that answers the question of `Category`.
 template <class P, class Category>
 concept policy_for = policy<P> && std::same_as<typename P::policy_category, Category>;
-
-namespace detail {
 
 /// Whether a class declares the question of `Category`, whatever else it lacks.
 template <class P, class Category>

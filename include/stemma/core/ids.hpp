@@ -23,20 +23,24 @@ enum class module_id : id {};
 /// The index of a weight stored in the file.
 enum class parameter_id : id {};
 
+namespace detail {
+
 /// The index types.
 template <class Id>
 concept typed_id = std::same_as<Id, node_id> || std::same_as<Id, value_id> ||
     std::same_as<Id, module_id> || std::same_as<Id, parameter_id>;
 
+} // namespace detail
+
 /// Returns: the number of an index, for tables and Boost.Graph.
-template <typed_id Id>
+template <detail::typed_id Id>
 [[nodiscard]] constexpr id to_index(Id i) noexcept {
     return static_cast<id>(i);
 }
 
 /// A node, value, module or weight as an argument: a handle, an id or a number. Requires, wherever
 /// it is an argument: it belongs to the model that is queried.
-template <typed_id Id>
+template <detail::typed_id Id>
 class index_arg {
 public:
     // NOLINTBEGIN(google-explicit-constructor): it is made to convert

@@ -54,9 +54,9 @@ public:
     constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
 
     /// Returns: the member for `Category`, else a `Default`.
-    template <class Category, policy_for<Category> Default>
+    template <class Category, detail::policy_for<Category> Default>
     [[nodiscard]] constexpr auto get_or() const {
-        if constexpr ((policy_for<Ps, Category> || ...)) {
+        if constexpr ((detail::policy_for<Ps, Category> || ...)) {
             using member = typename detail::find_policy<Category, Ps...>::type;
             return static_cast<const detail::policy_slot<member>&>(*this).value;
         } else {

@@ -26,7 +26,7 @@ public:
         if (!indexed_ || !counts_back) {
             forward_ = topological_order(graph);
             if (forward_.size() < num_vertices(graph)) {
-                backward_ = reverse_topological_order(graph);
+                backward_ = detail::reverse_topological_order(graph);
                 std::reverse(backward_.begin(), backward_.end());
             }
         }

@@ -89,10 +89,12 @@ template <operator_graph_like Graph>
         });
 }
 
+namespace detail {
+
 /// The same against the edges: every vertex after all its readers. Complexity: O(V + E).
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> reverse_topological_order(const Graph& graph) {
-    return detail::order_by_dependence(
+    return order_by_dependence(
         graph, [&](const auto& v) { return detail::count_steps(out_edges(v, graph)); },
         [&](const auto& v, auto f) {
             for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
@@ -101,18 +103,12 @@ template <operator_graph_like Graph>
         });
 }
 
+} // namespace detail
+
 /// Rejects other graphs, with an explanation.
 template <class Graph>
     requires(!operator_graph_like<Graph>)
 std::vector<vertex_t<Graph>> topological_order(const Graph&) {
-    static_assert(explain_operator_graph<Graph>());
-    return {};
-}
-
-/// As above.
-template <class Graph>
-    requires(!operator_graph_like<Graph>)
-std::vector<vertex_t<Graph>> reverse_topological_order(const Graph&) {
     static_assert(explain_operator_graph<Graph>());
     return {};
 }

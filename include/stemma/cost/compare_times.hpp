@@ -128,7 +128,7 @@ void write_paired_times(Sink& sink, const timed_modules& first, const profile_so
 /// Writes the same as CSV; the last row is the unmatched time.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_paired_times_csv(Sink& sink, const timed_modules& first, const timed_modules& second) {
+void write_csv(Sink& sink, const timed_modules& first, const timed_modules& second) {
     const auto number = detail::microseconds_text;
     const auto own = [&](const timed_modules& of, id m) {
         return m == no_id ? std::string() : number(of.times->per_run((*of.times)[m].own));

@@ -101,8 +101,8 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
 
 /// Writes the same as CSV. Complexity: O(length).
 template <text_sink Sink>
-void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
-                    std::span<const id> modules, const module_statistics& counts) {
+void write_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
+               std::span<const id> modules, const module_statistics& counts) {
     sink.write("module,class,macs,flops,parameters,bytes,in,out,peak,unknown,loops,activations\n");
     for (auto m : modules) {
         const auto& one = cost[m];
@@ -116,9 +116,9 @@ void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& 
 
 /// The same for all modules. Complexity: as for `write_cost`.
 template <text_sink Sink>
-void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
-    write_cost_csv(sink, cost, opened, detail::all_modules_of(opened),
-                   collect_statistics(opened.model(), opened.modules(), opened.tags()));
+void write_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
+    write_csv(sink, cost, opened, detail::all_modules_of(opened),
+              collect_statistics(opened.model(), opened.modules(), opened.tags()));
 }
 
 /// Writes the costs of those nodes of the main graph, including everything inside, as CSV, for

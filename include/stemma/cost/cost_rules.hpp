@@ -16,12 +16,6 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How to count the operations of one operator.
-struct cost_rule {
-    std::string_view formula;            ///< see `detail::operator_cost_rules`
-    std::array<std::int64_t, 4> numbers; ///< its numbers; 0 if omitted
-};
-
 namespace detail {
 
 /// Costs of operators, one formula per line, followed by a colon and the operators; `domain::type`
@@ -108,6 +102,12 @@ group_attention: GroupQueryAttention
 /// The costs of operators, as a replaceable table.
 class cost_rules {
 public:
+    /// How to count the operations of one operator.
+    struct rule {
+        std::string_view formula;            ///< see `detail::operator_cost_rules`
+        std::array<std::int64_t, 4> numbers; ///< its numbers; 0 if omitted
+    };
+
     /// Operators of the standard and of ONNX Runtime.
     cost_rules() : cost_rules(detail::operator_cost_rules) {}
 
@@ -125,7 +125,7 @@ public:
 
     /// Returns: the rule of an operator: for its domain, or, if that is the standard one or one of
     /// ONNX Runtime's, without a domain; null if not listed. Complexity: O(length), expected.
-    [[nodiscard]] const cost_rule* find(std::string_view domain, std::string_view type) const {
+    [[nodiscard]] const rule* find(std::string_view domain, std::string_view type) const {
         if (!domain.empty()) {
             std::string full(domain);
             if (const auto own = rules_.find(full.append("::").append(type)); own != rules_.end()) {
@@ -147,7 +147,7 @@ private:
     }
 
     void read_line(std::string_view formula, std::string_view operators) {
-        cost_rule rule{take_word(formula), {}};
+        rule rule{take_word(formula), {}};
         for (auto& number : rule.numbers) {
             const auto word = take_word(formula);
             std::from_chars(word.data(), word.data() + word.size(), number);
@@ -157,7 +157,7 @@ private:
         }
     }
 
-    std::unordered_map<std::string, cost_rule> rules_; // by type, or domain and type
+    std::unordered_map<std::string, rule> rules_; // by type, or domain and type
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -33,21 +33,21 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The cost of a module with its descendants. Unknown parts are in `unknown`, not in the sums.
-struct module_cost {
-    polynomial macs;           ///< multiply-accumulates
-    polynomial flops;          ///< two per MAC, plus all other operations
-    polynomial in;             ///< bytes of values from outside, without weights
-    polynomial out;            ///< bytes of values read outside
-    polynomial peak;           ///< maximum bytes of live values while it runs
-    polynomial activations;    ///< bytes of all values its nodes produce
-    std::uint64_t unknown = 0; ///< nodes whose cost is unknown
-    std::uint64_t loops = 0;   ///< nodes whose bodies count once
-};
-
 /// The cost of the modules of a model, as polynomials in symbolic extents.
 class model_cost {
 public:
+    /// The cost of a module with its descendants. Unknown parts are in `unknown`, not in the sums.
+    struct of_module {
+        polynomial macs;           ///< multiply-accumulates
+        polynomial flops;          ///< two per MAC, plus all other operations
+        polynomial in;             ///< bytes of values from outside, without weights
+        polynomial out;            ///< bytes of values read outside
+        polynomial peak;           ///< maximum bytes of live values while it runs
+        polynomial activations;    ///< bytes of all values its nodes produce
+        std::uint64_t unknown = 0; ///< nodes whose cost is unknown
+        std::uint64_t loops = 0;   ///< nodes whose bodies count once
+    };
+
     /// `module_of(node, around)` is the module of a node; `around` is the module of the call for
     /// nodes in functions, else `no_id`. Throws: `error` of `error_code::refused` for the name of
     /// an extent that the model does not have, and for a negative extent. Complexity: O(nodes +
@@ -112,11 +112,11 @@ public:
     }
 
     /// Returns: the cost of a module with its descendants.
-    [[nodiscard]] const module_cost& operator[](index_arg<module_id> m) const noexcept {
+    [[nodiscard]] const of_module& operator[](index_arg<module_id> m) const noexcept {
         return modules_[m];
     }
     /// Returns: the cost of its own nodes, without inputs, outputs and live memory.
-    [[nodiscard]] const module_cost& own(index_arg<module_id> m) const noexcept { return own_[m]; }
+    [[nodiscard]] const of_module& own(index_arg<module_id> m) const noexcept { return own_[m]; }
     /// Returns: the number of modules.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
@@ -221,7 +221,7 @@ public:
     }
 
 private:
-    static void add(const module_cost& below, module_cost& above) {
+    static void add(const of_module& below, of_module& above) {
         above.macs += below.macs;
         above.flops += below.flops;
         above.in += below.in;
@@ -272,8 +272,8 @@ private:
         }
     }
 
-    std::vector<module_cost> modules_;
-    std::vector<module_cost> own_;
+    std::vector<of_module> modules_;
+    std::vector<of_module> own_;
     std::int64_t typical_ = 0;      // for symbolic extents
     std::vector<double> estimates_; // by node: operations
     std::vector<double> macs_;

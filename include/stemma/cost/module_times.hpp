@@ -21,24 +21,6 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The time of a module with its descendants.
-struct module_time {
-    double microseconds = 0;                 ///< in all runs
-    double own = 0;                          ///< of its own nodes
-    double calls = 0;                        ///< of kernels, in all runs
-    double least = 0;                        ///< microseconds of the fastest run
-    double most = 0;                         ///< microseconds of the slowest run
-    std::map<std::string, double> providers; ///< microseconds by provider
-};
-
-/// The time of an unmatched kernel.
-struct unmatched_time {
-    std::string name;        ///< as given by the runtime
-    std::string op_type;     ///< "" if not given
-    double microseconds = 0; ///< in all runs
-    std::uint64_t calls = 0; ///< in all runs
-};
-
 /// Options for assigning times to modules.
 struct time_options {
     /// Weighs nodes, to distribute the time of fused ones; without it, their time belongs to their
@@ -50,6 +32,24 @@ struct time_options {
 /// sum to the profile's total.
 class module_times {
 public:
+    /// The time of a module with its descendants.
+    struct of_module {
+        double microseconds = 0;                 ///< in all runs
+        double own = 0;                          ///< of its own nodes
+        double calls = 0;                        ///< of kernels, in all runs
+        double least = 0;                        ///< microseconds of the fastest run
+        double most = 0;                         ///< microseconds of the slowest run
+        std::map<std::string, double> providers; ///< microseconds by provider
+    };
+
+    /// The time of an unmatched kernel.
+    struct unmatched_kernel {
+        std::string name;        ///< as given by the runtime
+        std::string op_type;     ///< "" if not given
+        double microseconds = 0; ///< in all runs
+        std::uint64_t calls = 0; ///< in all runs
+    };
+
     /// `module_of(node)` is the module of a node. Complexity: O(n log n) in measurements, per level
     /// of the tree.
     module_times(const profile& measured, const onnx_model& model, const tree_index& tree,
@@ -86,14 +86,14 @@ public:
     }
 
     /// Returns: the time of a module with its descendants.
-    [[nodiscard]] const module_time& operator[](index_arg<module_id> m) const noexcept {
+    [[nodiscard]] const of_module& operator[](index_arg<module_id> m) const noexcept {
         return modules_[m];
     }
     /// Returns: the number of modules.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// Unmatched kernels, the longest first.
-    [[nodiscard]] const std::vector<unmatched_time>& unmatched() const noexcept {
+    [[nodiscard]] const std::vector<unmatched_kernel>& unmatched() const noexcept {
         return unmatched_;
     }
     /// Returns: microseconds of these.
@@ -192,9 +192,9 @@ private:
         }
     }
 
-    std::vector<module_time> modules_;
+    std::vector<of_module> modules_;
     std::vector<double> nodes_;
-    std::vector<unmatched_time> unmatched_;
+    std::vector<unmatched_kernel> unmatched_;
     std::size_t runs_ = 0;
     std::size_t fused_ = 0;
     double unmatched_total_ = 0;

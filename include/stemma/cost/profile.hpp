@@ -15,19 +15,19 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// One measurement of a profile.
-struct timed_event {
-    std::string_view name;       ///< of a node or layer, as given by the runtime
-    std::string_view op_type{};  ///< "" if unknown
-    std::string_view provider{}; ///< execution provider; "" if unknown
-    double microseconds = 0;     ///< without nested kernels
-    id node_index = no_id;       ///< the runtime's number of the node
-    std::uint64_t calls = 1;     ///< included in the time
-};
-
 /// Times measured by a runtime, by kernel and run.
 class profile {
 public:
+    /// One measurement of a profile.
+    struct event {
+        std::string_view name;       ///< of a node or layer, as given by the runtime
+        std::string_view op_type{};  ///< "" if unknown
+        std::string_view provider{}; ///< execution provider; "" if unknown
+        double microseconds = 0;     ///< without nested kernels
+        id node_index = no_id;       ///< the runtime's number of the node
+        std::uint64_t calls = 1;     ///< included in the time
+    };
+
     /// The time of one kernel in one run.
     struct kernel_run {
         std::size_t run = 0;     ///< number of the run
@@ -53,7 +53,7 @@ public:
     };
 
     /// Adds a measurement to the current run. Complexity: O(length of the names), expected.
-    void add(const timed_event& event) { add(event, runs_, event.microseconds, event.calls); }
+    void add(const event& event) { add(event, runs_, event.microseconds, event.calls); }
 
     /// Ends a run; runs without measurements do not count.
     void end_run() {
@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    void add(const timed_event& event, std::size_t run, double microseconds, std::uint64_t calls) {
+    void add(const event& event, std::size_t run, double microseconds, std::uint64_t calls) {
         const auto hash = detail::hash_bytes(
             event.name, detail::hash_bytes(event.provider,
                                            detail::hash_bytes(event.op_type, event.node_index)));

@@ -29,8 +29,6 @@ inline void check_time(double time, std::string_view file, std::size_t line) {
     }
 }
 
-} // namespace detail
-
 /// Reads the profiles of one runtime.
 template <class R>
 concept profile_reader = std::copyable<R> &&
@@ -39,6 +37,8 @@ concept profile_reader = std::copyable<R> &&
     { reader.fits(text) } -> std::convertible_to<bool>; // by the first bytes
     reader.read(text, text, to);                        // bytes, and the file for messages
 };
+
+} // namespace detail
 
 /// ONNX Runtime's trace: every kernel of every run.
 struct ort_profile {
@@ -264,7 +264,7 @@ struct csv_profile {
 /// Reads a profile with the first reader that accepts its beginning.
 /// Returns: the name of the reader. Throws: `error` of `error_code::malformed`, also if there is
 /// none. Complexity: O(bytes).
-template <profile_reader... Readers>
+template <detail::profile_reader... Readers>
 std::string_view read_profile(std::string_view bytes, std::string_view file, profile& to,
                               const Readers&... readers) {
     std::string_view used;

@@ -104,7 +104,7 @@ void write_profile(Sink& sink, const module_times& times, const module_tree& mod
 /// Writes the same as CSV; the last row is the unmatched time.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_profile_csv(Sink& sink, const module_times& times, const module_tree& modules) {
+void write_csv(Sink& sink, const module_times& times, const module_tree& modules) {
     const auto number = detail::microseconds_text;
     sink.write("module,class,us,own_us,share,calls,min_us,max_us\n");
     for (id m = 0; m < times.size(); ++m) {

@@ -6,7 +6,7 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/strong_components.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/cut/quotient_graph.hpp>
+#include <stemma/cut/detail/quotient_graph.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <algorithm>
@@ -85,8 +85,6 @@ template <operator_graph_like Graph>
     return place;
 }
 
-} // namespace detail
-
 /// Divides parts on cycles by level: a vertex's level is the maximum number of transitions between
 /// such parts on a path to it. Parts on no cycle stay whole.
 ///  `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
@@ -138,6 +136,8 @@ template <operator_graph_like Graph>
     return result;
 }
 
+} // namespace detail
+
 /// Merges pieces of one part where possible: a level joins the previous one if no path leads from
 /// there through other pieces to it.
 ///
@@ -153,8 +153,8 @@ void join_levels(const Graph& graph, acyclic_partition& partition) {
     for (id p = 0; p < count; ++p) {
         joined[p] = p;
     }
-    const auto between =
-        quotient_graph(graph, std::span<const id>(partition.piece_of), partition.pieces.size());
+    const auto between = detail::quotient_graph(graph, std::span<const id>(partition.piece_of),
+                                                partition.pieces.size());
     std::vector<std::vector<id>> members(count);
     for (id p = 0; p < count; ++p) {
         members[p] = {p};

@@ -6,6 +6,7 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/held_policy.hpp>
 #include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/core/parse_name.hpp>
 #include <stemma/model/dependence.hpp>
 
 #include <array>
@@ -21,21 +22,18 @@
 namespace stemma::inline STEMMA_ABI {
 
 /// What to do with a set of operators that is not convex: a path leaves it and returns.
+/// Names: `refuse`, `absorb` or `runs`.
 enum class gap_rule : std::uint8_t {
     refuse, ///< no cut; the path is reported
     absorb, ///< include the operators on such paths
     runs,   ///< one cut per convex run
 };
 
-/// Returns: `refuse`, `absorb` or `runs`.
-[[nodiscard]] constexpr std::optional<gap_rule> parse_gap_rule(std::string_view name) noexcept {
-    return name == "refuse"   ? std::optional(gap_rule::refuse)
-           : name == "absorb" ? std::optional(gap_rule::absorb)
-           : name == "runs"   ? std::optional(gap_rule::runs)
-                              : std::nullopt;
-}
-
 namespace detail {
+
+template <>
+inline constexpr std::array<std::string_view, 3> names_of_values<gap_rule>{"refuse", "absorb",
+                                                                           "runs"};
 
 template <class P>
 concept has_pulls = requires(const P& p, dependence d) {
@@ -69,8 +67,8 @@ concept has_keeps_unused_initializers = requires(const P& p) {
 /// Requires: `pulls(dependence::constant)`; a policy that pulls data pulls everything; distinct
 /// names stay distinct.
 template <class P>
-concept cut_policy = policy_for<P, cut_category> && detail::has_pulls<P> && detail::has_gaps<P> &&
-    detail::has_boundary_name<P> && detail::has_keeps_unused_initializers<P>;
+concept cut_policy = detail::policy_for<P, cut_category> && detail::has_pulls<P> &&
+    detail::has_gaps<P> && detail::has_boundary_name<P> && detail::has_keeps_unused_initializers<P>;
 
 /// Copies in what depends on at most `pulled`, and keeps all names.
 struct standard_cut {

@@ -4,14 +4,14 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/cut/convex_runs.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/complete_calls.hpp>
+#include <stemma/cut/detail/convex_runs.hpp>
 #include <stemma/cut/detail/cut_facts.hpp>
+#include <stemma/cut/detail/find_gaps.hpp>
 #include <stemma/cut/detail/shared_cut_facts.hpp>
-#include <stemma/cut/find_gaps.hpp>
-#include <stemma/cut/vertex_set.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/dependence.hpp>
 #include <stemma/onnx/detail/called_functions.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -157,8 +157,9 @@ private:
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
-                for (auto v : prepared.find(policy_, members,
-                                            [](const auto&... in) { return find_gaps(in...); })) {
+                for (auto v : prepared.find(policy_, members, [](const auto&... in) {
+                         return detail::find_gaps(in...);
+                     })) {
                     prepared.set.inside[v] = true;
                     members.push_back(v);
                 }
@@ -195,8 +196,8 @@ private:
             std::sort(members.begin(), members.end());
             prepared.put_inside(members, true);
             const auto stretch = prepared.stretch(members);
-            const auto run = prepared.find(policy_, members,
-                                           [](const auto&... in) { return convex_runs(in...); });
+            const auto run = prepared.find(
+                policy_, members, [](const auto&... in) { return detail::convex_runs(in...); });
             std::map<id, std::vector<id>> runs;
             for (auto v : members) {
                 if (run[stretch.place(v)] != no_id) {
@@ -337,7 +338,7 @@ private:
     }
 
     /// Adds the producers of the chosen nodes that are copied in.
-    void collect_clones(id g, const vertex_set& set, cut_plan& plan) {
+    void collect_clones(id g, const detail::vertex_set& set, cut_plan& plan) {
         auto open = plan.nodes;
         open.insert(open.end(), plan.clones.begin(), plan.clones.end());
         while (!open.empty()) {

@@ -6,9 +6,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/cut/find_reentry.hpp>
-#include <stemma/cut/order_stretch.hpp>
-#include <stemma/cut/vertex_set.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
+#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
 
@@ -118,7 +118,7 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
         rank[detail::index_of(graph, order[i])] = static_cast<id>(i);
     }
     const detail::module_members members(modules, attributions);
-    vertex_set set(order.size());
+    detail::vertex_set set(order.size());
     set.apart = std::move(apart);
     const auto put_inside = [&](id m, bool inside) {
         for (auto below = m; below < modules.end(m); ++below) {
@@ -137,7 +137,8 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
             continue;
         }
         put_inside(m, true);
-        const order_stretch<Graph> stretch(order, rank, contiguous.first(m), contiguous.end(m));
+        const detail::order_stretch<Graph> stretch(order, rank, contiguous.first(m),
+                                                   contiguous.end(m));
         auto path = detail::find_reentry(graph, set, stretch, led_by, [&](const auto& v) {
             return static_cast<id>(detail::index_of(graph, v));
         });

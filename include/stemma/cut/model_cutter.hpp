@@ -22,7 +22,7 @@
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -17,10 +17,10 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
@@ -140,7 +140,7 @@ private:
         , force_(options.force)
         , sync_(options.sync) {}
 
-    [[nodiscard]] message_tree build(detail::weight_store* store) const {
+    [[nodiscard]] detail::message_tree build(detail::weight_store* store) const {
         auto writer = from_->basis->writer; // writers keep state about renaming
         if (store != nullptr) {
             writer.place_weights(*plan_, *store);
@@ -148,7 +148,7 @@ private:
         return writer.build(*plan_, detail::origin_of(from_->source, record_), store);
     }
 
-    static void check_size(const message_tree& rope, const std::string& file) {
+    static void check_size(const detail::message_tree& rope, const std::string& file) {
         if (rope.size() >= most_bytes) {
             STEMMA_THROW(error(error_code::too_large, file, "",
                                "the part would have 2 GiB or more even without its weights"));

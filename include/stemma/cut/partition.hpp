@@ -103,7 +103,8 @@ template <class Graph, class IsPart>
 ///
 /// `partition(problem)` returns a `partition_plan`. Requires: it is deterministic.
 template <class P, class Graph = operator_graph>
-concept partition_policy = policy_for<P, partition_category> && detail::has_partition<P, Graph>;
+concept partition_policy =
+    detail::policy_for<P, partition_category> && detail::has_partition<P, Graph>;
 
 /// Exactly so many parts of about equal cost, each a range of the order: none exceeds the mean by
 /// more than the most expensive vertex. Among equally balanced cuts, the one with the fewest

@@ -6,13 +6,13 @@
 #include <stemma/core/detail/sparse_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
-#include <stemma/cut/boundary.hpp>
-#include <stemma/cut/convex_runs.hpp>
 #include <stemma/cut/cut.hpp>
+#include <stemma/cut/detail/boundary.hpp>
+#include <stemma/cut/detail/convex_runs.hpp>
+#include <stemma/cut/detail/find_gaps.hpp>
 #include <stemma/cut/detail/find_on_paths.hpp>
-#include <stemma/cut/find_gaps.hpp>
-#include <stemma/cut/order_stretch.hpp>
-#include <stemma/cut/vertex_set.hpp>
+#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/edge_values.hpp>
 
 #include <algorithm>

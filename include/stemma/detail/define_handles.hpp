@@ -3,8 +3,8 @@
 #define STEMMA_DETAIL_DEFINE_HANDLES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/detail/model_state.hpp>
 #include <stemma/handles.hpp>
 #include <stemma/model/attribution.hpp>

@@ -107,7 +107,7 @@ STEMMA_INLINE std::optional<module_ref> model::find_module(std::string_view path
     return target == no_id ? std::nullopt : std::optional(module_ref(*state_, target));
 }
 
-STEMMA_INLINE query_result model::query(std::string_view text) const& {
+STEMMA_INLINE model::query_result model::query(std::string_view text) const& {
     const auto asked = parse_query(state_->opened, text);
     const auto& all_tags = state_->tags();
     const auto& ops = state_->opened.operators();

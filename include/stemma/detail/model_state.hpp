@@ -3,14 +3,14 @@
 #define STEMMA_DETAIL_MODEL_STATE_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/detail/made_once.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/model.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/types/value_descriptions.hpp>

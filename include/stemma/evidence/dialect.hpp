@@ -46,15 +46,15 @@ inline constexpr std::size_t dialect_count = 8;
     return names[static_cast<std::size_t>(d)];
 }
 
-/// What a dialect reveals about an operator's module.
-enum class scope_quality : std::uint8_t {
-    path_and_class, ///< which module of the tree, and of which class
-    path,           ///< which module of the tree
-    operator_only,  ///< nothing: the name is the operator's alone
-};
-
 /// Which dialects a model uses, by operator.
 struct dialect_report {
+    /// What a dialect reveals about an operator's module.
+    enum class scope_quality : std::uint8_t {
+        path_and_class, ///< which module of the tree, and of which class
+        path,           ///< which module of the tree
+        operator_only,  ///< nothing: the name is the operator's alone
+    };
+
     std::vector<dialect> of;            ///< by vertex index
     std::vector<scope_quality> quality; ///< by vertex index
 };
@@ -71,7 +71,7 @@ template <named_operators Ops, module_view Modules>
     const auto& scopes = context.scopes();
     dialect_report report;
     report.of.resize(num_vertices(ops.graph()), dialect::none);
-    report.quality.resize(report.of.size(), scope_quality::operator_only);
+    report.quality.resize(report.of.size(), dialect_report::scope_quality::operator_only);
     for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
         const auto v = static_cast<id>(index_of(ops.graph(), *it));
         auto& entry = report.of[v];
@@ -81,7 +81,8 @@ template <named_operators Ops, module_view Modules>
             const auto& slot = hierarchies.chains[chain];
             const bool classes = !slot.levels.back().qualified_class.empty();
             entry = slot.dialect == hierarchy_dialect::dynamo ? dialect::dynamo : dialect::builder;
-            quality = classes ? scope_quality::path_and_class : scope_quality::path;
+            quality = classes ? dialect_report::scope_quality::path_and_class
+                              : dialect_report::scope_quality::path;
             continue;
         }
         if (std::binary_search(hierarchies.bare.begin(), hierarchies.bare.end(), v)) {
@@ -92,7 +93,8 @@ template <named_operators Ops, module_view Modules>
             const bool call = ops.callee(*it) != no_id;
             if (call || ops.enclosing_function(*it) != no_id) {
                 entry = dialect::function;
-                quality = call ? scope_quality::path_and_class : scope_quality::operator_only;
+                quality = call ? dialect_report::scope_quality::path_and_class
+                               : dialect_report::scope_quality::operator_only;
                 continue;
             }
         }
@@ -103,7 +105,7 @@ template <named_operators Ops, module_view Modules>
                                               [](const auto& one, id u) { return one.first < u; });
             if (tag != tags.end() && tag->first == v) {
                 entry = dialect::winml;
-                quality = scope_quality::path_and_class;
+                quality = dialect_report::scope_quality::path_and_class;
             }
             continue;
         }
@@ -114,7 +116,8 @@ template <named_operators Ops, module_view Modules>
                 : style == scope_style::relative ? dialect::builder_name
                                                  : dialect::torchscript;
         const bool classes = style == scope_style::typed && !is_leftover;
-        quality = classes ? scope_quality::path_and_class : scope_quality::path;
+        quality = classes ? dialect_report::scope_quality::path_and_class
+                          : dialect_report::scope_quality::path;
     }
     return report;
 }

@@ -46,7 +46,7 @@ concept has_for_each_claim = has_prepare<P, Ops, Modules> &&
 /// all claims of one source have the same provenance.
 /// Complexity: `prepare` linear in operators and modules; `for_each_claim` constant.
 template <class P, class Ops, class Modules>
-concept evidence_policy = policy_for<P, evidence_category> &&
+concept evidence_policy = detail::policy_for<P, evidence_category> &&
     detail::has_prepare<P, Ops, Modules> && detail::has_for_each_claim<P, Ops, Modules>;
 
 /// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` next to a rejected policy.

@@ -27,6 +27,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// Facts about operators and modules that several sources of evidence read, as far as computed.
 struct evidence_facts {
     std::optional<detail::scope_table> scopes{};          ///< in the names of the operators
@@ -35,6 +37,8 @@ struct evidence_facts {
     std::optional<detail::hierarchy_table> hierarchies{}; ///< in the metadata of the operators
     std::optional<std::vector<bool>> independent{};       ///< what `data_independent` says of them
 };
+
+} // namespace detail
 
 /// The input of sources of evidence: the operators, the modules, and facts that several of them
 /// need, each computed on first use.
@@ -46,11 +50,11 @@ public:
     evidence_context(const Ops& ops, const Modules& modules) : ops_(&ops), modules_(&modules) {}
 
     /// As above, reusing known facts. Requires: they are for these operators and modules.
-    evidence_context(const Ops& ops, const Modules& modules, evidence_facts facts)
+    evidence_context(const Ops& ops, const Modules& modules, detail::evidence_facts facts)
         : ops_(&ops), modules_(&modules), facts_(std::move(facts)) {}
 
     /// Returns: the given facts and those computed since.
-    [[nodiscard]] evidence_facts release() && { return std::move(facts_); }
+    [[nodiscard]] detail::evidence_facts release() && { return std::move(facts_); }
 
     /// The operators.
     [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
@@ -246,7 +250,7 @@ private:
     const Ops* ops_;
     const Modules* modules_;
     provenance_names provenances_;
-    evidence_facts facts_;
+    detail::evidence_facts facts_;
     std::optional<detail::hierarchy_modules> bound_hierarchies_;
     std::optional<std::vector<id>> shallow_;
     std::optional<std::vector<id>> bypassed_;

@@ -13,7 +13,7 @@
 namespace stemma::inline STEMMA_ABI {
 
 /// Several sources of evidence as one: their claims are concatenated.
-template <policy_for<evidence_category>... Sources>
+template <detail::policy_for<evidence_category>... Sources>
 class evidence_sources {
 public:
     using policy_category = evidence_category;
@@ -54,7 +54,7 @@ private:
 };
 
 /// A source that can be switched off at run time.
-template <policy_for<evidence_category> Source>
+template <detail::policy_for<evidence_category> Source>
 struct optional_source {
     using policy_category = evidence_category;
 

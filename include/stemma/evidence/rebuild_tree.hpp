@@ -27,8 +27,8 @@ namespace stemma::inline STEMMA_ABI {
 
 /// A module tree reconstructed from the operators alone, with facts learnt on the way.
 struct rebuilt_tree {
-    module_tree modules;  ///< classes may be unknown
-    evidence_facts facts; ///< scopes, hierarchies, and their modules in `modules`
+    module_tree modules;          ///< classes may be unknown
+    detail::evidence_facts facts; ///< scopes, hierarchies, and their modules in `modules`
 };
 
 namespace detail {

@@ -90,7 +90,7 @@ concept has_frame_kind = requires(const P& p, const source_position& at) {
 /// Requires: the same answer for the same file and function.
 /// Complexity: callers ask once per frame.
 template <class P>
-concept frames_policy = policy_for<P, frames_category> && detail::has_frame_kind<P>;
+concept frames_policy = detail::policy_for<P, frames_category> && detail::has_frame_kind<P>;
 
 /// All files are the user's, except those of installed packages, of PyTorch, of model packages, of
 /// Python, and generated code.

@@ -14,16 +14,16 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/training_graphs.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/detail/untagged_model.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/record/detail/model_record.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -262,7 +262,7 @@ public:
     }
 
 private:
-    [[nodiscard]] message_tree build() const {
+    [[nodiscard]] detail::message_tree build() const {
         detail::model_record tree;
         tree.carriers = {.metadata = false};
         const auto& tags = opened_.tags();

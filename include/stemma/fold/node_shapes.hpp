@@ -6,12 +6,12 @@
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/attribute_texts.hpp>
 #include <stemma/onnx/detail/constant_node.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/values_read.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
@@ -121,7 +121,7 @@ private:
         for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
             names.add(model_.value_name(read[i]), '\1' + std::to_string(number++));
         }
-        message_tree renamed;
+        detail::message_tree renamed;
         detail::append_renamed(renamed, model_.reader(model_.message(node)), detail::names_in::node,
                                names);
         return renamed.text(model_.bytes());

@@ -14,6 +14,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
@@ -23,13 +24,12 @@
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/map_model.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/detail/untagged_model.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <cstddef>
 #include <cstdint>

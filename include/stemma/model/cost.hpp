@@ -144,7 +144,7 @@ concept has_cost = requires(const P& p, const operator_load& load) {
 ///
 /// Requires: the costs of all operators of a model add up to less than 2^63.
 template <class P>
-concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
+concept cost_policy = detail::policy_for<P, cost_category> && detail::has_cost<P>;
 
 namespace detail {
 

@@ -97,12 +97,16 @@ private:
     std::vector<id> members_;
 };
 
+namespace detail {
+
 /// What is carried over from an original besides modules.
 struct carried_facts {
     node_origins origins; ///< operators of the original that those of the graph came from
     /// Operators with several tags, and the modules of those tags.
     std::vector<std::pair<id, std::vector<id>>> several;
 };
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -252,6 +252,8 @@ private:
     bool leads_upwards_ = true;
 };
 
+namespace detail {
+
 /// Reads an edge property of an operator_graph by edge index.
 class edge_id_map {
 public:
@@ -282,27 +284,28 @@ public:
     friend id get(const edge_index_map&, const key_type& e) { return e.index; }
 };
 
+} // namespace detail
+
 inline boost::identity_property_map get(boost::vertex_index_t, const operator_graph&) {
     return {};
 }
 inline id get(boost::vertex_index_t, const operator_graph&, id v) {
     return v;
 }
-inline edge_index_map get(boost::edge_index_t, const operator_graph&) {
+inline detail::edge_index_map get(boost::edge_index_t, const operator_graph&) {
     return {};
 }
 inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::edge& e) {
     return e.index;
 }
-
-inline edge_id_map get(value_index_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
+inline detail::edge_id_map get(value_index_t tag, const operator_graph& g) {
+    return detail::edge_id_map(g.property(tag));
 }
-inline edge_id_map get(in_port_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
+inline detail::edge_id_map get(in_port_t tag, const operator_graph& g) {
+    return detail::edge_id_map(g.property(tag));
 }
-inline edge_id_map get(out_port_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
+inline detail::edge_id_map get(out_port_t tag, const operator_graph& g) {
+    return detail::edge_id_map(g.property(tag));
 }
 inline id get(value_index_t tag, const operator_graph& g, const operator_graph::edge& e) {
     return g.property(tag)[e.index];
@@ -347,26 +350,26 @@ struct property_map<stemma::operator_graph, vertex_index_t> {
 
 template <>
 struct property_map<stemma::operator_graph, edge_index_t> {
-    using type = stemma::edge_index_map;
-    using const_type = stemma::edge_index_map;
+    using type = stemma::detail::edge_index_map;
+    using const_type = stemma::detail::edge_index_map;
 };
 
 template <>
 struct property_map<stemma::operator_graph, stemma::value_index_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
+    using type = stemma::detail::edge_id_map;
+    using const_type = stemma::detail::edge_id_map;
 };
 
 template <>
 struct property_map<stemma::operator_graph, stemma::in_port_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
+    using type = stemma::detail::edge_id_map;
+    using const_type = stemma::detail::edge_id_map;
 };
 
 template <>
 struct property_map<stemma::operator_graph, stemma::out_port_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
+    using type = stemma::detail::edge_id_map;
+    using const_type = stemma::detail::edge_id_map;
 };
 
 } // namespace boost

@@ -16,8 +16,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// The longest tag ever written, in bytes.
 inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
+
+} // namespace detail
 
 /// The tags of a tree's selected modules, stored as one segment each.
 ///
@@ -89,7 +93,7 @@ public:
     /// Complexity: O(1), or O(depth) if the tag is too long.
     [[nodiscard]] id writable(id m) const noexcept {
         m = selected_[m];
-        while (length_[m] > max_tag_length && m != 0) {
+        while (length_[m] > detail::max_tag_length && m != 0) {
             m = above_[m];
         }
         return m;

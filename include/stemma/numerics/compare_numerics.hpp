@@ -22,62 +22,63 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The verdict on a module.
-enum class module_verdict : std::uint8_t {
-    within,       ///< its outputs are within the bounds
-    adds,         ///< all its inputs are within the bounds, or it exceeds them on correct inputs
-    passes_on,    ///< on correct inputs its outputs are within the bounds
-    unclear,      ///< an input exceeds the bounds, or was not compared: isolate it to decide
-    not_compared, ///< no output could be compared
+/// The differences between the values of two runs.
+struct numerics_report {
+    /// The verdict on a module.
+    enum class module_verdict : std::uint8_t {
+        within,    ///< its outputs are within the bounds
+        adds,      ///< all its inputs are within the bounds, or it exceeds them on correct inputs
+        passes_on, ///< on correct inputs its outputs are within the bounds
+        unclear,   ///< an input exceeds the bounds, or was not compared: isolate it to decide
+        not_compared, ///< no output could be compared
+    };
+
+    /// A value in both runs.
+    struct compared_value {
+        paired_value pair{};                          ///< the values
+        std::optional<value_difference> difference{}; ///< nothing if the shapes differ
+        bool exceeds = false;                         ///< exceeds a bound, or shapes differ
+    };
+
+    /// The numerics of a module.
+    struct of_module {
+        id module = no_id;                          ///< of the first model
+        std::optional<value_difference> incoming{}; ///< of its inputs, the worst
+        std::optional<value_difference> outgoing{}; ///< of its outputs, the worst
+        std::optional<value_difference> own{};      ///< of its outputs on correct inputs, the worst
+        std::size_t outputs = 0;                    ///< its outputs
+        std::size_t compared = 0;                   ///< those that could be compared
+        bool reads_exceeding = false;               ///< an input exceeds a bound
+        bool reads_uncompared = false;              ///< an input could not be compared
+        id first = no_id; ///< its first output that exceeds a bound, an index into `values`
+        module_verdict verdict = module_verdict::not_compared; ///< the conclusion
+    };
+
+    difference_bounds bounds;           ///< as given
+    std::vector<compared_value> values; ///< inputs first, then in execution order
+    std::vector<of_module> modules;     ///< those with results, in tree order
+    id first_module = no_id;            ///< the deepest module that produces `first_value`
+    id first_value = no_id; ///< the first value that exceeds a bound, an index into `values`
+    std::size_t unequal_inputs = 0; ///< inputs of the model that differ between the runs
 };
 
 /// Returns: the name used in reports.
-[[nodiscard]] constexpr std::string_view to_string(module_verdict verdict) noexcept {
+[[nodiscard]] constexpr std::string_view
+to_string(numerics_report::module_verdict verdict) noexcept {
     switch (verdict) {
-    case module_verdict::within:
+    case numerics_report::module_verdict::within:
         return "within";
-    case module_verdict::adds:
+    case numerics_report::module_verdict::adds:
         return "adds";
-    case module_verdict::passes_on:
+    case numerics_report::module_verdict::passes_on:
         return "passes_on";
-    case module_verdict::unclear:
+    case numerics_report::module_verdict::unclear:
         return "unclear";
-    case module_verdict::not_compared:
+    case numerics_report::module_verdict::not_compared:
         return "not_compared";
     }
     return "";
 }
-
-/// A value in both runs.
-struct compared_value {
-    paired_value pair{};                          ///< the values
-    std::optional<value_difference> difference{}; ///< nothing if the shapes differ
-    bool exceeds = false;                         ///< exceeds a bound, or shapes differ
-};
-
-/// The numerics of a module.
-struct module_numerics {
-    id module = no_id;                          ///< of the first model
-    std::optional<value_difference> incoming{}; ///< of its inputs, the worst
-    std::optional<value_difference> outgoing{}; ///< of its outputs, the worst
-    std::optional<value_difference> own{};      ///< of its outputs on correct inputs, the worst
-    std::size_t outputs = 0;                    ///< its outputs
-    std::size_t compared = 0;                   ///< those that could be compared
-    bool reads_exceeding = false;               ///< an input exceeds a bound
-    bool reads_uncompared = false;              ///< an input could not be compared
-    id first = no_id; ///< its first output that exceeds a bound, an index into `values`
-    module_verdict verdict = module_verdict::not_compared; ///< the conclusion
-};
-
-/// The differences between the values of two runs.
-struct numerics_report {
-    difference_bounds bounds;             ///< as given
-    std::vector<compared_value> values;   ///< inputs first, then in execution order
-    std::vector<module_numerics> modules; ///< those with results, in tree order
-    id first_module = no_id;              ///< the deepest module that produces `first_value`
-    id first_value = no_id; ///< the first value that exceeds a bound, an index into `values`
-    std::size_t unequal_inputs = 0; ///< inputs of the model that differ between the runs
-};
 
 /// Options of `compare_numerics`.
 struct numerics_options {
@@ -88,26 +89,28 @@ struct numerics_options {
 
 namespace detail {
 
-inline void keep_worst(std::optional<value_difference>& worst, const compared_value& by) {
+inline void keep_worst(std::optional<value_difference>& worst,
+                       const numerics_report::compared_value& by) {
     if (by.difference) {
         worst ? worst->merge(*by.difference) : static_cast<void>(worst = by.difference);
     }
 }
 
 /// Returns: the verdict on a module from its own results and its inputs.
-[[nodiscard]] inline module_verdict verdict_of(const module_numerics& numbers,
-                                               const difference_bounds& bounds) {
+[[nodiscard]] inline numerics_report::module_verdict
+verdict_of(const numerics_report::of_module& numbers, const difference_bounds& bounds) {
     if (numbers.compared == 0) {
-        return module_verdict::not_compared;
+        return numerics_report::module_verdict::not_compared;
     }
     if (numbers.own) {
-        return bounds.are_exceeded(*numbers.own) ? module_verdict::adds
-               : numbers.first != no_id          ? module_verdict::passes_on
-                                                 : module_verdict::within;
+        return bounds.are_exceeded(*numbers.own) ? numerics_report::module_verdict::adds
+               : numbers.first != no_id          ? numerics_report::module_verdict::passes_on
+                                                 : numerics_report::module_verdict::within;
     }
-    return numbers.first == no_id                                ? module_verdict::within
-           : numbers.reads_exceeding || numbers.reads_uncompared ? module_verdict::unclear
-                                                                 : module_verdict::adds;
+    return numbers.first == no_id ? numerics_report::module_verdict::within
+           : numbers.reads_exceeding || numbers.reads_uncompared
+               ? numerics_report::module_verdict::unclear
+               : numerics_report::module_verdict::adds;
 }
 
 } // namespace detail
@@ -128,7 +131,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
     asked.resize(tree.size(), asked.empty());
     std::unordered_map<id, id> place; // of a value: its index among those compared
     for (auto& pair : detail::pair_values(a, b, options.pairs)) {
-        compared_value compared{std::move(pair), {}, false};
+        numerics_report::compared_value compared{std::move(pair), {}, false};
         const auto name = model.value_name(compared.pair.value);
         const auto mine = a.values->find(name);
         const auto other = b.values->find(compared.pair.other);
@@ -157,7 +160,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
         if (!asked[m] || a.borders->outputs[m].empty()) {
             continue;
         }
-        module_numerics numbers;
+        numerics_report::of_module numbers;
         numbers.module = m;
         numbers.outputs = a.borders->outputs[m].size();
         for (const auto value : a.borders->inputs[m]) {

@@ -27,29 +27,6 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The basis for pairing two values.
-enum class value_pairing : std::uint8_t {
-    given,   ///< by the caller
-    name,    ///< same name
-    carried, ///< same computation, see `align_graphs`
-    order,   ///< modules of the same path have equally many values without counterpart
-};
-
-/// Returns: the name used in reports.
-[[nodiscard]] constexpr std::string_view to_string(value_pairing how) noexcept {
-    switch (how) {
-    case value_pairing::given:
-        return "given";
-    case value_pairing::name:
-        return "name";
-    case value_pairing::carried:
-        return "carried";
-    case value_pairing::order:
-        return "order";
-    }
-    return "";
-}
-
 /// A model with the values of a run, and its boundary values.
 struct observed_model {
     const attributed_model* opened = nullptr; ///< not null
@@ -59,10 +36,33 @@ struct observed_model {
 
 /// A value of the first model, and its counterpart in the second.
 struct paired_value {
-    id value = no_id;                        ///< of the first model
-    std::string other{};                     ///< its name in the second
-    value_pairing how = value_pairing::name; ///< the basis
+    /// The basis for pairing two values.
+    enum class pairing : std::uint8_t {
+        given,   ///< by the caller
+        name,    ///< same name
+        carried, ///< same computation, see `align_graphs`
+        order,   ///< modules of the same path have equally many values without counterpart
+    };
+
+    id value = no_id;            ///< of the first model
+    std::string other{};         ///< its name in the second
+    pairing how = pairing::name; ///< the basis
 };
+
+/// Returns: the name used in reports.
+[[nodiscard]] constexpr std::string_view to_string(paired_value::pairing how) noexcept {
+    switch (how) {
+    case paired_value::pairing::given:
+        return "given";
+    case paired_value::pairing::name:
+        return "name";
+    case paired_value::pairing::carried:
+        return "carried";
+    case paired_value::pairing::order:
+        return "order";
+    }
+    return "";
+}
 
 /// Known pairs: names in the first model to names in the second.
 using given_pairs = std::map<std::string, std::string, std::less<>>;
@@ -116,7 +116,7 @@ private:
         return result;
     }
 
-    void take(id value, std::string_view other, value_pairing how) {
+    void take(id value, std::string_view other, paired_value::pairing how) {
         pairs_.push_back({value, std::string(other), how});
         taken_.insert(pairs_.back().other);
     }
@@ -128,9 +128,9 @@ private:
         }
         const auto given = given_.find(name);
         if (given != given_.end() && b_.values->holds(given->second)) {
-            take(value, given->second, value_pairing::given);
+            take(value, given->second, paired_value::pairing::given);
         } else if (b_.values->holds(name) && means_the_same(value, name)) {
-            take(value, name, value_pairing::name);
+            take(value, name, paired_value::pairing::name);
         } else {
             met_.erase(value); // possibly paired by order
         }
@@ -159,7 +159,7 @@ private:
         std::map<id, id> best; // by value of a, one of b
         for (id v = 0; v < other.value_count(); ++v) {
             const auto before = alignment.values()[v];
-            if (before == no_id || alignment.basis(v) < match_basis::derived) {
+            if (before == no_id || alignment.basis(v) < graph_alignment::match_basis::derived) {
                 continue;
             }
             matched_in_a_.insert(before);
@@ -174,7 +174,7 @@ private:
         }
         for (const auto& [before, v] : best) {
             met_.insert(before);
-            take(before, other.value_name(v), value_pairing::carried);
+            take(before, other.value_name(v), paired_value::pairing::carried);
         }
     }
 
@@ -227,7 +227,8 @@ private:
         for (std::size_t i = 0; i < open.size(); ++i) {
             if (may_stand_for(open[i], candidates[i])) {
                 met_.insert(open[i]);
-                take(open[i], b_.opened->model().value_name(candidates[i]), value_pairing::order);
+                take(open[i], b_.opened->model().value_name(candidates[i]),
+                     paired_value::pairing::order);
             }
         }
     }

@@ -200,7 +200,7 @@ inline void append_mark(id number, std::string& text) {
 /// Requires: `write` does the same for equal tags; metadata keys start with `key_prefix`, so that
 /// `strip` finds them again; attributes have the two names above.
 template <class P>
-concept carrier_policy = policy_for<P, carrier_category> && detail::has_write<P>;
+concept carrier_policy = detail::policy_for<P, carrier_category> && detail::has_write<P>;
 
 /// Metadata entries under `pkg.stemma.`: read by every tool that lists metadata.
 struct metadata_carrier {

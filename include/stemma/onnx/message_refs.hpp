@@ -25,20 +25,20 @@ struct graph_field {
 
 /// The message of an initializer, or of the values of a sparse one.
 struct tensor_ref {
-    message_ref message; ///< of the values, for a sparse one
-    id graph = no_id;    ///< number of the graph it is listed in
-    text_ref name;       ///< "" if absent
-    id value = no_id;    ///< the value it initializes
-    bool sparse = false; ///< stored as a SparseTensorProto
+    message_ref message;       ///< of the values, for a sparse one
+    id graph = no_id;          ///< number of the graph it is listed in
+    onnx_model::text_ref name; ///< "" if absent
+    id value = no_id;          ///< the value it initializes
+    bool sparse = false;       ///< stored as a SparseTensorProto
 };
 
 /// A ValueInfoProto: input, output or value_info of a graph or function.
 struct value_info_ref {
-    message_ref message;     ///< its position
-    id graph = no_id;        ///< number of the graph it is listed in
-    text_ref name;           ///< of the value
-    id value = no_id;        ///< `no_id` if the graph defines none with this name
-    std::uint32_t field = 0; ///< number of the field in the graph
+    message_ref message;       ///< its position
+    id graph = no_id;          ///< number of the graph it is listed in
+    onnx_model::text_ref name; ///< of the value
+    id value = no_id;          ///< `no_id` if the graph defines none with this name
+    std::uint32_t field = 0;   ///< number of the field in the graph
 };
 
 } // namespace stemma::inline STEMMA_ABI

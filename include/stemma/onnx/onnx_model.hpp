@@ -15,12 +15,6 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The position of a text in the bytes a model was read from.
-struct text_ref {
-    std::uint32_t offset = 0; ///< offset from the start of what was read
-    std::uint32_t size = 0;   ///< in bytes; 0 for "", whatever the offset
-};
-
 /// The position of a graph in a model.
 enum class graph_kind : std::uint8_t {
     main,     ///< the model's own, number 0
@@ -56,35 +50,6 @@ enum class value_kind : std::uint8_t {
     return "";
 }
 
-/// A graph, body or function of a model.
-struct graph_record {
-    graph_kind kind = graph_kind::main; ///< where the graph is
-    id owner = no_id;                   ///< of a body: the node that owns it
-    id function = no_id;                ///< of a function: its number
-    text_ref attribute;                 ///< of a body: the attribute that contains it
-    id attribute_index = 0;             ///< of a body: its index in a list of graphs
-    bool listed = false;                ///< of a body: in a list of graphs rather than a single one
-    text_ref name;                      ///< often ""; that of a function
-    id node_count = 0;                  ///< excluding bodies
-    std::vector<id> inputs;             ///< values
-    std::vector<id> outputs;            ///< values; `no_id` if the name is ""
-    std::vector<id> initializers;       ///< values, dense and sparse ones
-};
-
-/// A local function.
-struct function_record {
-    text_ref domain;   ///< as written
-    text_ref name;     ///< the type of nodes that call it
-    text_ref overload; ///< distinguishes functions with the same name; usually ""
-    id graph = no_id;  ///< the number of its body
-};
-
-/// An operator set imported by the model.
-struct opset_import {
-    std::string_view domain;  ///< as written: "" or `ai.onnx` for the standard one
-    std::int64_t version = 0; ///< the version of the operators that nodes use
-};
-
 /// The structure of an ONNX model: graphs, nodes and values, as tables of 32-bit numbers over the
 /// bytes that contain the names. Tensor data, attributes and types stay in place.
 ///
@@ -93,6 +58,41 @@ struct opset_import {
 /// outputs of nodes are the first values, in node order. Filled by `wire_model` and `proto_model`.
 class onnx_model {
 public:
+    /// The position of a text in the bytes a model was read from.
+    struct text_ref {
+        std::uint32_t offset = 0; ///< offset from the start of what was read
+        std::uint32_t size = 0;   ///< in bytes; 0 for "", whatever the offset
+    };
+
+    /// An operator set imported by the model.
+    struct opset_import {
+        std::string_view domain;  ///< as written: "" or `ai.onnx` for the standard one
+        std::int64_t version = 0; ///< the version of the operators that nodes use
+    };
+
+    /// A graph, body or function of a model.
+    struct graph_record {
+        graph_kind kind = graph_kind::main; ///< where the graph is
+        id owner = no_id;                   ///< of a body: the node that owns it
+        id function = no_id;                ///< of a function: its number
+        text_ref attribute;                 ///< of a body: the attribute that contains it
+        id attribute_index = 0;             ///< of a body: its index in a list of graphs
+        bool listed = false;          ///< of a body: in a list of graphs rather than a single one
+        text_ref name;                ///< often ""; that of a function
+        id node_count = 0;            ///< excluding bodies
+        std::vector<id> inputs;       ///< values
+        std::vector<id> outputs;      ///< values; `no_id` if the name is ""
+        std::vector<id> initializers; ///< values, dense and sparse ones
+    };
+
+    /// A local function.
+    struct function_record {
+        text_ref domain;   ///< as written
+        text_ref name;     ///< the type of nodes that call it
+        text_ref overload; ///< distinguishes functions with the same name; usually ""
+        id graph = no_id;  ///< the number of its body
+    };
+
     /// Returns: what stands for the file in errors.
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 

@@ -7,9 +7,9 @@
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
@@ -60,8 +60,9 @@ inline void check_rope_size(const message_tree& rope, const std::string& name) {
 /// Writes a model derived from the bytes of `file`, which are those of `model`.
 /// Throws: as above, `error` of `error_code::cannot_write`, and as `place_external_data`.
 /// Complexity: O(bytes).
-inline void write_rope(const message_tree& rope, const mapped_file& file, const wire_model& model,
-                       const std::string& output, const write_options& options = {}) {
+inline void write_rope(const detail::message_tree& rope, const mapped_file& file,
+                       const wire_model& model, const std::string& output,
+                       const write_options& options = {}) {
     detail::check_rope_size(rope, output);
     output_file written(output);
     detail::file_splice splice(file, written);

@@ -35,8 +35,8 @@
 #include <stemma/record/detail/read_origins.hpp>
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/take_over_tags.hpp>
-#include <stemma/record/tag_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <algorithm>
@@ -272,7 +272,7 @@ private:
     }
 
     /// Determines the tree. Returns: facts learnt on the way.
-    [[nodiscard]] evidence_facts make_tree(std::optional<named_modules> names) {
+    [[nodiscard]] detail::evidence_facts make_tree(std::optional<named_modules> names) {
         if (use_capture()) {
             return {};
         }
@@ -294,7 +294,7 @@ private:
             names ? rebuild_tree(*ops_, std::move(*names)) : rebuild_tree(*ops_, root_name);
         tree_from_model_ = !uses_record_ || detail::can_replace(rebuilt.modules, *record_);
         modules_ = std::move(tree_from_model_ ? rebuilt.modules : record_->modules);
-        return tree_from_model_ ? std::move(rebuilt.facts) : evidence_facts();
+        return tree_from_model_ ? std::move(rebuilt.facts) : detail::evidence_facts();
     }
 
     /// Takes the tree of the capture, if it is of this model.
@@ -400,10 +400,10 @@ private:
     module_tree modules_;
     detail::guarded<context_type> context_;
     mutable std::optional<prepared_sources> prepared_; // for questions about nodes; as `context_`
-    std::unique_ptr<opened_capture> capture_;          // until its claims have been taken
+    std::unique_ptr<detail::opened_capture> capture_;  // until its claims have been taken
     std::vector<claim_table> claims_;
     bool decides_ = false; // for nodes in the first table of claims
-    carried_facts carried_;
+    detail::carried_facts carried_;
     std::function<source_lines()> given_sources_;
     detail::made_once<source_lines> lines_;
     std::vector<std::string> notes_;

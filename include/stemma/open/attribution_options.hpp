@@ -72,8 +72,9 @@ struct attribution_options {
                       "stemma::<role>_category;`");
         static_assert(((!has_category<Ps> || is_asked<Ps>)&&...),
                       "attribution_options: tagging uses no policy with this policy_category");
-        static_assert(((policy_for<Ps, evidence_category> || detail::is_alone<Ps, Ps...>)&&...),
-                      "attribution_options: two arguments have the same policy_category");
+        static_assert(
+            ((detail::policy_for<Ps, evidence_category> || detail::is_alone<Ps, Ps...>)&&...),
+            "attribution_options: two arguments have the same policy_category");
         (set_one(std::move(chosen)), ...);
         return *this;
     }
@@ -88,23 +89,24 @@ private:
 
     template <class P>
     static constexpr bool is_asked =
-        policy_for<P, selection_category> || policy_for<P, naming_category> ||
-        policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
-        policy_for<P, propagation_category> || policy_for<P, frames_category> || is_capture<P>;
+        detail::policy_for<P, selection_category> || detail::policy_for<P, naming_category> ||
+        detail::policy_for<P, evidence_category> || detail::policy_for<P, resolution_category> ||
+        detail::policy_for<P, propagation_category> || detail::policy_for<P, frames_category> ||
+        is_capture<P>;
 
     template <class P>
     void set_one(P chosen) {
-        if constexpr (policy_for<P, selection_category>) {
+        if constexpr (detail::policy_for<P, selection_category>) {
             selection = std::move(chosen);
-        } else if constexpr (policy_for<P, naming_category>) {
+        } else if constexpr (detail::policy_for<P, naming_category>) {
             naming = std::move(chosen);
-        } else if constexpr (policy_for<P, resolution_category>) {
+        } else if constexpr (detail::policy_for<P, resolution_category>) {
             resolution = std::move(chosen);
-        } else if constexpr (policy_for<P, propagation_category>) {
+        } else if constexpr (detail::policy_for<P, propagation_category>) {
             propagation = std::move(chosen);
-        } else if constexpr (policy_for<P, frames_category>) {
+        } else if constexpr (detail::policy_for<P, frames_category>) {
             frames = std::move(chosen);
-        } else if constexpr (policy_for<P, evidence_category>) {
+        } else if constexpr (detail::policy_for<P, evidence_category>) {
             evidence.emplace_back(std::move(chosen));
         } else if constexpr (std::same_as<P, capture_source>) {
             captures = std::move(chosen);

@@ -3,8 +3,8 @@
 #define STEMMA_OPEN_ORIGINAL_MODEL_HPP
 
 #include <stemma/align/align_graphs.hpp>
+#include <stemma/align/detail/graph_overlap.hpp>
 #include <stemma/align/graph_alignment.hpp>
-#include <stemma/align/graph_overlap.hpp>
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
@@ -17,10 +17,10 @@
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/detail/comparable_model.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -247,7 +247,7 @@ private:
 [[nodiscard]] inline capture_source carried_from(std::shared_ptr<const attributed_model> original) {
     auto name = original->model().file();
     return capture_source(
-        [original = std::move(original)]() -> std::unique_ptr<opened_capture> {
+        [original = std::move(original)]() -> std::unique_ptr<detail::opened_capture> {
             return std::make_unique<detail::original_capture>(original);
         },
         std::move(name));
@@ -260,7 +260,7 @@ private:
     auto name = path;
     return capture_source(
         [path = std::move(path),
-         options = std::move(options)]() -> std::unique_ptr<opened_capture> {
+         options = std::move(options)]() -> std::unique_ptr<detail::opened_capture> {
             auto original = std::make_shared<attributed_model>(path, options);
             original->forget_evidence();
             return std::make_unique<detail::original_capture>(std::move(original));
@@ -278,7 +278,7 @@ private:
     }
     auto name = detail::join_list(paths);
     return capture_source(
-        [paths = std::move(paths)]() -> std::unique_ptr<opened_capture> {
+        [paths = std::move(paths)]() -> std::unique_ptr<detail::opened_capture> {
             auto others = paths;
             const auto model =
                 std::stable_partition(others.begin(), others.end(), [](const std::string& path) {

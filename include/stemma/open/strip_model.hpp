@@ -10,7 +10,7 @@
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 #define STEMMA_OPEN_WRITE_TAGGED_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/text_list.hpp>
@@ -21,11 +21,11 @@
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
-#include <stemma/record/tag_model.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -117,8 +117,6 @@ struct sources_to_write {
                     written == written_sources::full_paths)};
 }
 
-} // namespace detail
-
 /// Returns: an editor that writes a model's tags into its file, with everything that belongs to
 /// them: the record, the sketch, table and tags of values that the carrier needs; and source lines.
 ///
@@ -137,6 +135,8 @@ make_tag_editor(const attributed_model& opened, const Carrier& carrier,
     }
     return editor;
 }
+
+} // namespace detail
 
 /// Returns: the carriers in a comma-separated list of `metadata`, `mark`, `attribute`,
 /// `doc-string`, `namespace` and `model`.

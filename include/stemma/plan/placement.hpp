@@ -25,21 +25,32 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The execution provider of a node, as reported by ONNX Runtime.
-struct placed_node {
-    std::string provider{}; ///< `CPUExecutionProvider`
-    std::string name{};     ///< of the node; "" if it has none
-    bool all = false;       ///< whether it stands for all nodes without a line of their own
+/// Where the modules of a model run.
+struct module_placement {
+    /// Numbers of nodes by provider.
+    using counts = std::map<std::string, std::size_t, std::less<>>;
+
+    /// The execution provider of a node, as reported by ONNX Runtime.
+    struct placed_node {
+        std::string provider{}; ///< `CPUExecutionProvider`
+        std::string name{};     ///< of the node; "" if it has none
+        bool all = false;       ///< whether it stands for all nodes without a line of their own
+    };
+
+    std::vector<counts> modules; ///< by module with descendants
+    std::size_t unmatched = 0;   ///< nodes of the log that are not found, as fused or unnamed ones
+    std::size_t unplaced = 0;    ///< nodes that are not in the log, except Constants
 };
 
 namespace detail {
 
 /// Reads "Node placements" in a verbose log of ONNX Runtime.
-[[nodiscard]] inline std::vector<placed_node> read_placement_log(std::string_view text) {
+[[nodiscard]] inline std::vector<module_placement::placed_node>
+read_placement_log(std::string_view text) {
     constexpr std::string_view all = "All nodes placed on [";
     constexpr std::string_view some = "Node(s) placed on [";
     constexpr std::string_view source = "VerifyEachNodeIsAssignedToAnEp]";
-    std::vector<placed_node> placed;
+    std::vector<module_placement::placed_node> placed;
     std::string provider;
     while (!text.empty()) {
         auto line = text.substr(0, text.find('\n'));
@@ -77,13 +88,14 @@ namespace detail {
             line = end == line.npos ? std::string_view() : line.substr(end + 3);
         }
     }
-    std::erase_if(placed, [](const placed_node& one) { return one.provider.empty(); });
+    std::erase_if(placed,
+                  [](const module_placement::placed_node& one) { return one.provider.empty(); });
     return placed;
 }
 
 /// Reads the provider of nodes in a profile of ONNX Runtime, one event at a time.
-[[nodiscard]] inline std::vector<placed_node> read_placement_profile(std::string_view text,
-                                                                     const std::string& file) {
+[[nodiscard]] inline std::vector<module_placement::placed_node>
+read_placement_profile(std::string_view text, const std::string& file) {
     using json = nlohmann::json;
     std::map<std::string, std::string> provider_of;
     const auto read = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -109,7 +121,7 @@ namespace detail {
         STEMMA_THROW(
             error(error_code::malformed, file, "", "is not a profile: the JSON is damaged"));
     }
-    std::vector<placed_node> placed;
+    std::vector<module_placement::placed_node> placed;
     for (auto& [name, provider] : provider_of) {
         placed.push_back({provider, name, false});
     }
@@ -122,7 +134,8 @@ namespace detail {
 /// from its profile.
 /// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
 /// Complexity: O(bytes).
-[[nodiscard]] inline std::vector<placed_node> read_placement(const std::string& path) {
+[[nodiscard]] inline std::vector<module_placement::placed_node>
+read_placement(const std::string& path) {
     const mapped_file file(path);
     const auto text = file.bytes();
     const auto first = text.find_first_not_of(" \r\n\t");
@@ -139,26 +152,17 @@ namespace detail {
     return placed;
 }
 
-/// Numbers of nodes by provider.
-using provider_counts = std::map<std::string, std::size_t, std::less<>>;
-
-/// Where the modules of a model run.
-struct module_placement {
-    std::vector<provider_counts> modules; ///< by module with descendants
-    std::size_t unmatched = 0; ///< nodes of the log that are not found, as fused or unnamed ones
-    std::size_t unplaced = 0;  ///< nodes that are not in the log, except Constants
-};
-
 /// Returns: where modules run.
 /// Complexity: O(nodes + length of the log), and O(modules * providers).
-[[nodiscard]] inline module_placement place_modules(const attributed_model& opened,
-                                                    const std::vector<placed_node>& placed) {
+[[nodiscard]] inline module_placement
+place_modules(const attributed_model& opened,
+              const std::vector<module_placement::placed_node>& placed) {
     const auto& model = opened.model();
     const auto& tree = opened.modules().index();
     module_placement result;
     result.modules.resize(tree.size());
-    std::unordered_map<std::string_view, const placed_node*> of;
-    const placed_node* rest = nullptr;
+    std::unordered_map<std::string_view, const module_placement::placed_node*> of;
+    const module_placement::placed_node* rest = nullptr;
     for (const auto& one : placed) {
         if (one.all) {
             rest = &one;
@@ -168,7 +172,7 @@ struct module_placement {
             of.emplace(one.name, &one);
         }
     }
-    std::unordered_set<const placed_node*> matched;
+    std::unordered_set<const module_placement::placed_node*> matched;
     for (id node = 0; node < model.node_count(); ++node) {
         const auto entry = of.find(model.name(node));
         const auto* const where =

@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parse_name.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/mapped_file.hpp>
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -152,6 +154,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
 }
 
 /// Formats of plans, described in docs/plan.md.
+/// Names: `ort`, `ort-overrides`, `olive`, `nncf`, `tensorrt` or `aimet`.
 enum class plan_format : std::uint8_t {
     ort,           ///< ONNX Runtime: `nodes_to_exclude`
     ort_overrides, ///< ONNX Runtime: `TensorQuantOverrides`, activations of 16 bits
@@ -161,18 +164,11 @@ enum class plan_format : std::uint8_t {
     aimet,         ///< AIMET: what `flip_layers_to_higher_precision` takes
 };
 
-/// Returns: the format with a name: `ort`, `ort-overrides`, `olive`, `nncf`, `tensorrt`, `aimet`.
-[[nodiscard]] constexpr std::optional<plan_format> parse_plan_format(std::string_view name) {
-    return name == "ort"             ? std::optional(plan_format::ort)
-           : name == "ort-overrides" ? std::optional(plan_format::ort_overrides)
-           : name == "olive"         ? std::optional(plan_format::olive)
-           : name == "nncf"          ? std::optional(plan_format::nncf)
-           : name == "tensorrt"      ? std::optional(plan_format::tensorrt)
-           : name == "aimet"         ? std::optional(plan_format::aimet)
-                                     : std::nullopt;
-}
-
 namespace detail {
+
+template <>
+inline constexpr std::array<std::string_view, 6> names_of_values<plan_format>{
+    "ort", "ort-overrides", "olive", "nncf", "tensorrt", "aimet"};
 
 /// Whether trtexec can parse a name in a list.
 [[nodiscard]] inline bool is_layer_name(std::string_view name) {

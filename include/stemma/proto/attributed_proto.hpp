@@ -16,7 +16,7 @@
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <onnx/onnx_pb.h>
@@ -31,7 +31,7 @@ namespace stemma::inline STEMMA_ABI {
 /// place.
 ///  Numbers of nodes and values are those of `basic_proto_model`. For the verbs on files (cut,
 /// fold, split), open `mapped_file::holding(model.SerializeAsString(), name)`.
-template <model_message Proto>
+template <detail::model_message Proto>
 class basic_attributed_proto {
 public:
     /// `name` stands for a path in messages. Nothing is written, and no tensor data copied.

@@ -26,6 +26,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// A ModelProto, of whatever namespace and schema.
 template <class Proto>
 concept model_message = requires(const Proto& model, Proto& editable) {
@@ -35,12 +37,14 @@ concept model_message = requires(const Proto& model, Proto& editable) {
     editable.mutable_graph();
 };
 
+} // namespace detail
+
 /// The structure of a model in protobuf messages: numbers and tables are those of a `wire_model` of
 /// the same model in a file. Tensor data is not touched.
 ///
 /// `Proto` is `onnx::ModelProto` or the same message of another namespace or a newer schema. Fields
 /// that the schema does not know are found among the unknown ones.
-template <model_message Proto>
+template <detail::model_message Proto>
 class basic_proto_model : public detail::model_tables {
 public:
     /// A GraphProto of the schema of `Proto`.
@@ -228,12 +232,12 @@ private:
         }
     }
 
-    text_ref copy(std::string_view text) {
+    onnx_model::text_ref copy(std::string_view text) {
         if (text.size() > 0xffff'ffffU - arena_.size()) {
             STEMMA_THROW(error(error_code::unsupported, "model", "", "4 GiB of names"));
         }
-        const text_ref ref{static_cast<std::uint32_t>(arena_.size()),
-                           static_cast<std::uint32_t>(text.size())};
+        const onnx_model::text_ref ref{static_cast<std::uint32_t>(arena_.size()),
+                                       static_cast<std::uint32_t>(text.size())};
         arena_.insert(arena_.end(), text.begin(), text.end());
         base_ = arena_.data();
         return ref;
@@ -348,7 +352,7 @@ private:
     }
 
     void read_function(const function_type& function) {
-        function_record record;
+        onnx_model::function_record record;
         const auto g = new_graph(graph_kind::function);
         record.graph = g;
         record.name = copy(function.name());
@@ -395,8 +399,8 @@ private:
     std::vector<const node_type*> node_messages_;
     std::vector<tensor_record> tensors_;
     std::vector<value_info_record> value_infos_;
-    std::vector<text_ref> inputs_read_;
-    std::vector<text_ref> outputs_read_;
+    std::vector<onnx_model::text_ref> inputs_read_;
+    std::vector<onnx_model::text_ref> outputs_read_;
     std::size_t depth_ = 0;
 };
 

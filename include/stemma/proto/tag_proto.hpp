@@ -2,9 +2,9 @@
 #ifndef STEMMA_PROTO_TAG_PROTO_HPP
 #define STEMMA_PROTO_TAG_PROTO_HPP
 
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/source_lines.hpp>
@@ -18,9 +18,9 @@
 #include <stemma/record/detail/origin_texts.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_edits.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/tag_texts.hpp>
 #include <stemma/record/detail/value_tags.hpp>
-#include <stemma/record/tag_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <algorithm>
@@ -355,7 +355,7 @@ void write_tags(Proto& model, Editor& editor, std::string_view record, std::stri
 /// Complexity: O(messages).
 /// Throws: `error` of `error_code::malformed` if an unknown metadata field is not an entry;
 /// everything before it is then stripped already.
-template <model_message Proto>
+template <detail::model_message Proto>
 void strip(Proto& model) {
     auto editor = detail::make_strip_editor(model);
     detail::edit_messages(model, editor);
@@ -368,7 +368,7 @@ void strip(Proto& model) {
 /// Requires: `tagged` is up to date with the model. Throws: as
 /// `basic_proto_model`, leaving the model unchanged, and as `strip`. Complexity: O(messages +
 /// values + length of the output).
-template <model_message Proto, carrier_policy Carrier>
+template <detail::model_message Proto, carrier_policy Carrier>
 void tag(Proto& model, const module_tree& modules, const tagging& tagged, const Carrier& carrier,
          bool tag_values, std::string_view record, std::string_view table,
          std::string_view sketch = {}) {
@@ -379,7 +379,7 @@ void tag(Proto& model, const module_tree& modules, const tagging& tagged, const 
 
 /// As above, with the record, table and sketch that the carriers need. `about` may have the options
 /// of the attribution, and whether the tree was derived from the model.
-template <model_message Proto>
+template <detail::model_message Proto>
 void tag(Proto& model, const module_tree& modules, const tagging& tagged,
          const carrier_set& carriers = {}, detail::model_record about = {}) {
     const basic_proto_model<Proto> tables(model);

@@ -24,17 +24,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The kind of equality of modules.
-enum class module_likeness : std::uint8_t {
-    function, ///< what they compute, up to weights and names: operators with their attributes and
-              ///< small constants, wiring, and what they give away
-    form,     ///< what they compute, types and shapes of weights, class, and names and
-              ///< classes of modules inside
-};
-
 /// Finds modules that are equal up to weights and names, in any node order.
 class alike_modules {
 public:
+    /// The kind of equality of modules.
+    enum class likeness : std::uint8_t {
+        function, ///< what they compute, up to weights and names: operators with their attributes
+                  ///< and small constants, wiring, and what they give away
+        form,     ///< what they compute, types and shapes of weights, class, and names and
+                  ///< classes of modules inside
+    };
+
     /// Requires: all outlive this. Complexity: O(nodes + modules + length of names).
     alike_modules(const wire_model& model, const module_tree& modules,
                   std::span<const attribution> attributions)
@@ -71,11 +71,11 @@ public:
     /// Complexity: O(n log n) in their nodes and bytes of attributes, if their hashes are equal;
     /// else O(1).
     [[nodiscard]] bool operator()(index_arg<module_id> a, index_arg<module_id> b,
-                                  module_likeness how = module_likeness::form) {
+                                  likeness how = likeness::form) {
         if (a == b) {
             return true;
         }
-        if (outline_[a] != outline_[b] || (how == module_likeness::form && look_[a] != look_[b])) {
+        if (outline_[a] != outline_[b] || (how == likeness::form && look_[a] != look_[b])) {
             return false;
         }
         return digest(a, how) == digest(b, how) && match(*this, a, *this, b, how).has_value();
@@ -84,8 +84,7 @@ public:
     /// Returns: the modules like a given one, without that module, its ancestors and descendants,
     /// in tree order. By function, none for a module without nodes.
     /// Complexity: O(modules with as many of the same operators), and as above for those.
-    [[nodiscard]] std::vector<id> like(index_arg<module_id> m,
-                                       module_likeness how = module_likeness::form) {
+    [[nodiscard]] std::vector<id> like(index_arg<module_id> m, likeness how = likeness::form) {
         std::vector<id> result;
         const auto& tree = modules_->index();
         if (by_outline_.empty()) {
@@ -93,7 +92,7 @@ public:
                 by_outline_[outline_[other]].push_back(other);
             }
         }
-        const bool computes = outline_[m] != 0 || how == module_likeness::form;
+        const bool computes = outline_[m] != 0 || how == likeness::form;
         for (auto other : computes ? by_outline_.at(outline_[m]) : std::vector<id>()) {
             if (!tree.is_ancestor(m, other) && !tree.is_ancestor(other, m) &&
                 (*this)(m, other, how)) {
@@ -108,9 +107,9 @@ public:
     /// n) of the nodes and bytes of their attributes.
     [[nodiscard]] static std::optional<std::vector<std::pair<id, id>>>
     match(alike_modules& first, id m, alike_modules& second, id n,
-          module_likeness how = module_likeness::function) {
+          likeness how = likeness::function) {
         const auto& a = first.section(m, how);
-        const auto b = second.sections().read(second.members_.all(n), how == module_likeness::form);
+        const auto b = second.sections().read(second.members_.all(n), how == likeness::form);
         detail::section_match match;
         const auto same = [&](id i, id j) { return a.texts[i] == b.texts[j]; };
         if (!detail::match_sections(a.section, detail::section_colors(a.section), b.section,
@@ -140,18 +139,18 @@ private:
     }
 
     /// The section of a module; the last one is cached.
-    [[nodiscard]] const detail::node_section& section(id m, module_likeness how) {
+    [[nodiscard]] const detail::node_section& section(id m, likeness how) {
         if (last_ != std::pair(m, how) || !last_section_) {
-            last_section_ = sections().read(members_.all(m), how == module_likeness::form);
+            last_section_ = sections().read(members_.all(m), how == likeness::form);
             last_ = {m, how};
         }
         return *last_section_;
     }
 
-    [[nodiscard]] std::uint64_t digest(id m, module_likeness how) {
+    [[nodiscard]] std::uint64_t digest(id m, likeness how) {
         const auto [entry, is_new] = digests_[static_cast<std::size_t>(how)].emplace(m, 0);
         if (is_new) {
-            const auto nodes = sections().read(members_.all(m), how == module_likeness::form);
+            const auto nodes = sections().read(members_.all(m), how == likeness::form);
             entry->second = detail::section_colors(nodes.section).digest();
         }
         return entry->second;
@@ -166,7 +165,7 @@ private:
     std::optional<detail::node_sections> sections_;
     std::array<std::unordered_map<id, std::uint64_t>, 2> digests_; // by likeness
     std::optional<detail::node_section> last_section_;
-    std::pair<id, module_likeness> last_{no_id, module_likeness::function};
+    std::pair<id, likeness> last_{no_id, likeness::function};
 };
 
 } // namespace stemma::inline STEMMA_ABI

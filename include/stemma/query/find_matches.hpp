@@ -324,7 +324,7 @@ template <module_view Modules>
 /// The same for queries with size or contents terms: each match except the root.
 ///  `attributions` is by vertex index; every one has a module; `provenances` names their sources;
 /// `facts` provides further facts. Complexity: that, and of `find_matching_operators` for contents.
-template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+template <module_view Modules, named_operators Ops, query_facts Facts = detail::no_facts>
 [[nodiscard]] std::vector<id>
 find_matching_modules(const query& asked, const Modules& modules, const tag_table& tags,
                       const Ops& ops, std::span<const attribution> attributions,
@@ -340,7 +340,7 @@ find_matching_modules(const query& asked, const Modules& modules, const tag_tabl
 /// module and all ancestors. Without `facts`, terms about attributes, values and weights match
 /// nothing. Complexity: O(terms * (modules + length of all paths + operators)), plus parameters,
 /// attributes, values or edges for terms about these.
-template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+template <module_view Modules, named_operators Ops, query_facts Facts = detail::no_facts>
 [[nodiscard]] std::vector<id>
 find_matching_operators(const query& asked, const Modules& modules, const tag_table& tags,
                         const Ops& ops, std::span<const attribution> attributions,

@@ -6,9 +6,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/pass_on.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/query/alike_modules.hpp>
@@ -58,7 +58,7 @@ public:
 
     /// Returns: the attributes of a node. Complexity: that of `describe_attributes`.
     [[nodiscard]] std::vector<attribute_fact> attributes(id node) const {
-        constexpr attribute_limits limits{64, 4096};
+        constexpr described_attribute::limits limits{64, 4096};
         std::vector<attribute_fact> facts;
         for (auto& one : describe_attributes(*model_, node, limits)) {
             facts.push_back(
@@ -121,7 +121,7 @@ public:
         if (!alike_) {
             alike_.emplace(*model_, *modules_, tags_->attributions);
         }
-        return alike_->like(m, module_likeness::function);
+        return alike_->like(m, alike_modules::likeness::function);
     }
 
     /// Nodes, parameters and operators of all modules.
@@ -151,7 +151,7 @@ private:
 
     struct known_parameters {
         explicit known_parameters(const wire_model& model) : of_value(model.value_count(), no_id) {
-            for (const auto& weight : find_weights(model)) {
+            for (const auto& weight : detail::find_weights(model)) {
                 if (weight.kind == weight_kind::parameter) {
                     of_value[weight.value] = weight.value;
                 }

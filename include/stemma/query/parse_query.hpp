@@ -170,12 +170,13 @@ private:
         const auto sign = in_.at();
         const auto relation = in_.take_relation();
         const bool compared = operand >= query_operand::depth && operand <= query_operand::weights;
-        if (relation != query_relation::equal && !compared) {
+        if (relation != query::relation_kind::equal && !compared) {
             in_.fail(sign, "only numbers can be compared: attr, bytes, confidence, depth, nodes, "
                            "parameters, rank, weights");
         }
         asked.relation = relation;
-        if (compared && (operand != query_operand::weights || relation != query_relation::equal)) {
+        if (compared &&
+            (operand != query_operand::weights || relation != query::relation_kind::equal)) {
             in_.skip_spaces();
         }
         switch (operand) {
@@ -199,7 +200,7 @@ private:
             asked.number = in_.take_size("expected a number, such as 10, 1.5k or 2M");
             break;
         case query_operand::weights:
-            if (relation == query_relation::equal) {
+            if (relation == query::relation_kind::equal) {
                 asked.kind = query_kind::weight;
                 asked.pattern = in_.take_pattern();
                 break;
@@ -273,12 +274,12 @@ private:
             in_.fail(in_.at(), "expected the name of an attribute");
         }
         in_.pass(end);
-        asked.relation = query_relation::equal;
+        asked.relation = query::relation_kind::equal;
         if (!in_.at_relation()) {
             return;
         }
         asked.relation = in_.take_relation();
-        if (asked.relation == query_relation::equal) {
+        if (asked.relation == query::relation_kind::equal) {
             asked.pattern = in_.take_value();
         } else {
             asked.number =
@@ -376,8 +377,8 @@ private:
             inside.parts.push_back(std::move(both));
             return inside;
         }
-        if (asked.kind == query_kind::depth &&
-            (asked.relation == query_relation::less || asked.relation == query_relation::at_most)) {
+        if (asked.kind == query_kind::depth && (asked.relation == query::relation_kind::less ||
+                                                asked.relation == query::relation_kind::at_most)) {
             in_.fail(start,
                      "matches everything, as the root is that shallow; write 'not depth>...'");
         }

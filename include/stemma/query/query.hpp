@@ -51,23 +51,23 @@ enum class query_kind : std::uint8_t {
     between,    ///< operator: after the first part and before the second
 };
 
-/// How to compare with the number in a query.
-enum class query_relation : std::uint8_t {
-    equal,    ///< `:` or `=`
-    less,     ///< `<`
-    at_most,  ///< `<=`
-    greater,  ///< `>`
-    at_least, ///< `>=`
-};
-
 /// A parsed query as a tree; docs/query.md has the syntax.
 struct query {
-    query_kind kind = query_kind::everything;        ///< of this part
-    std::string pattern;                             ///< a glob
-    query_relation relation = query_relation::equal; ///< of a comparison
-    double number = 0;                               ///< of a comparison
-    double last = 0;                                 ///< of `line`: the last one; 0: all
-    std::size_t column = 1;                          ///< in the text, from 1
+    /// How to compare with the number in a query.
+    enum class relation_kind : std::uint8_t {
+        equal,    ///< `:` or `=`
+        less,     ///< `<`
+        at_most,  ///< `<=`
+        greater,  ///< `>`
+        at_least, ///< `>=`
+    };
+
+    query_kind kind = query_kind::everything;      ///< of this part
+    std::string pattern;                           ///< a glob
+    relation_kind relation = relation_kind::equal; ///< of a comparison
+    double number = 0;                             ///< of a comparison
+    double last = 0;                               ///< of `line`: the last one; 0: all
+    std::size_t column = 1;                        ///< in the text, from 1
     std::vector<query>
         parts{};        ///< operands: one of `negation`, `module`, `has` and
                         /// < terms about places, two of `between`, any number of `all_of`, `any_of`
@@ -79,15 +79,15 @@ struct query {
     /// Whether `x` satisfies the comparison with `bound` instead of the number.
     [[nodiscard]] bool compares(double x, double bound) const noexcept {
         switch (relation) {
-        case query_relation::equal:
+        case relation_kind::equal:
             return x == bound;
-        case query_relation::less:
+        case relation_kind::less:
             return x < bound;
-        case query_relation::at_most:
+        case relation_kind::at_most:
             return x <= bound;
-        case query_relation::greater:
+        case relation_kind::greater:
             return x > bound;
-        case query_relation::at_least:
+        case relation_kind::at_least:
             return x >= bound;
         }
         return false;

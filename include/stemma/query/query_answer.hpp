@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parse_name.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/detail/pass_on.hpp>
@@ -192,7 +193,7 @@ void choose_named_modules(const query& asked, const module_matcher<Modules>& mat
 /// query has terms about values, only those that match them.
 /// Complexity: that of `find_matching_operators`, plus O(values), and for queries about values
 /// O(terms * log nodes) for each.
-template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+template <module_view Modules, named_operators Ops, query_facts Facts = detail::no_facts>
 [[nodiscard]] query_answer answer_query(const query& asked, const onnx_model& model, const Ops& ops,
                                         const Modules& modules, const tagging& tagged,
                                         const Facts& facts = {}) {
@@ -235,6 +236,7 @@ template <module_view Modules, named_operators Ops, query_facts Facts = no_facts
 }
 
 /// Sort keys of answers.
+/// Names: `nodes`, `parameters`, `bytes` or `name`.
 enum class answer_order : std::uint8_t {
     nodes,      ///< of modules: their number of nodes
     parameters, ///< of modules: elements; of nodes: those that they read
@@ -242,19 +244,11 @@ enum class answer_order : std::uint8_t {
     name,       ///< path or name, ascending; all others descend
 };
 
-/// Returns: `nodes`, `parameters`, `bytes` or `name`. Complexity: O(1).
-[[nodiscard]] constexpr std::optional<answer_order>
-parse_answer_order(std::string_view name) noexcept {
-    constexpr std::array<std::string_view, 4> names{"nodes", "parameters", "bytes", "name"};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == name) {
-            return static_cast<answer_order>(i);
-        }
-    }
-    return std::nullopt;
-}
-
 namespace detail {
+
+template <>
+inline constexpr std::array<std::string_view, 4> names_of_values<answer_order>{
+    "nodes", "parameters", "bytes", "name"};
 
 /// Sorts numbers stably by `key(number)`, largest first by `less`, and keeps the first ones.
 template <class Less, class Key>

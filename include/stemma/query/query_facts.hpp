@@ -51,6 +51,8 @@ concept query_facts = requires(const F& facts, id number) {
     { facts.weight_bytes(number) } -> std::convertible_to<std::uint64_t>;
 };
 
+namespace detail {
+
 /// No facts: terms about attributes, values and weights match nothing.
 struct no_facts {
     /// Returns: the attributes of an operator.
@@ -66,6 +68,8 @@ struct no_facts {
     /// Returns: bytes of these.
     [[nodiscard]] std::uint64_t weight_bytes(id) const { return 0; }
 };
+
+} // namespace detail
 
 /// Facts with source lines: `source(number)` of the vertex index, and optionally
 /// `source_path(number)`, the path of the file as it was recorded. Without lines, terms about them
@@ -170,7 +174,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
     if (!glob_match(term.word, fact.name)) {
         return false;
     }
-    if (term.relation != query_relation::equal) {
+    if (term.relation != query::relation_kind::equal) {
         const auto bound = fact.is_float ? static_cast<float>(term.number) : term.number;
         return fact.number && term.compares(*fact.number, bound);
     }

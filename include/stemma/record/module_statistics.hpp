@@ -9,9 +9,10 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/weight_kind.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
@@ -180,7 +181,7 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
 /// Complexity: O(nodes + weights), and modules times types of operators and of weights.
 [[nodiscard]] inline module_statistics
 collect_statistics(const wire_model& model, const module_tree& modules, const tagging& tagged,
-                   std::span<const stored_weight> weights,
+                   std::span<const detail::stored_weight> weights,
                    std::span<const detail::weight_place> places) {
     const auto& tree = modules.index();
     module_statistics result;
@@ -247,7 +248,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
 /// The same, finding the weights. Complexity: plus that of `find_weights` and `place_weights`.
 [[nodiscard]] inline module_statistics
 collect_statistics(const wire_model& model, const module_tree& modules, const tagging& tagged) {
-    const auto weights = find_weights(model);
+    const auto weights = detail::find_weights(model);
     return collect_statistics(model, modules, tagged, weights,
                               detail::place_weights(model, modules, tagged, weights));
 }

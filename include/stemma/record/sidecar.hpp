@@ -2,8 +2,8 @@
 #ifndef STEMMA_RECORD_SIDECAR_HPP
 #define STEMMA_RECORD_SIDECAR_HPP
 
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -22,6 +22,8 @@
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
 
 /// Writes one module as reports show it: an object on one line.
 /// Complexity: O(length of the output).
@@ -83,6 +85,8 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     detail::write_weights(json, counts.weights[m]);
     json.end_object();
 }
+
+} // namespace detail
 
 /// Source lines for a sidecar.
 struct sidecar_sources {
@@ -223,7 +227,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.key("modules");
     json.begin_array();
     for (id m = 0; m < modules.size(); ++m) {
-        write_module(json, modules, tagged, counts, m);
+        detail::write_module(json, modules, tagged, counts, m);
     }
     json.end_array();
     json.key("nodes");

@@ -99,13 +99,13 @@ struct tag_summary {
         ++by_module[tagged.selected(node)];
         ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {
-        case scope_quality::path_and_class:
+        case dialect_report::scope_quality::path_and_class:
             ++summary.full_scope;
             break;
-        case scope_quality::path:
+        case dialect_report::scope_quality::path:
             ++summary.path_only;
             break;
-        case scope_quality::operator_only:
+        case dialect_report::scope_quality::operator_only:
             ++summary.name_only;
             break;
         }

@@ -3,6 +3,7 @@
 #define STEMMA_REPORT_ANALYZE_MODEL_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parse_name.hpp>
 #include <stemma/io/detail/csv_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
@@ -16,23 +17,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The contribution of one part of a capture.
-struct captured_share {
-    provenance source = provenance::exported; ///< the part
-    std::size_t speaks_of = 0;                ///< nodes with its claims
-    std::size_t agrees = 0;                   ///< of these, in the module claimed
-    std::size_t decides = 0;                  ///< of these, decided by it
-};
-
 /// The report of `analyze` about a model or a part of it.
 struct model_report {
+    /// The contribution of one part of a capture.
+    struct captured_share {
+        provenance source = provenance::exported; ///< the part
+        std::size_t speaks_of = 0;                ///< nodes with its claims
+        std::size_t agrees = 0;                   ///< of these, in the module claimed
+        std::size_t decides = 0;                  ///< of these, decided by it
+    };
+
     queried_part part;                    ///< the analyzed part
     tag_summary summary;                  ///< of its nodes
     model_analysis analysis;              ///< of its nodes, and of all modules
@@ -51,7 +51,7 @@ struct model_report {
     report.analysis = detail::analyze_modules(opened.model(), opened.operators().graph(),
                                               opened.modules(), opened.tags(), report.part.nodes);
     for (const auto& table : opened.captured()) {
-        captured_share share{table.source, table.count(), 0, 0};
+        model_report::captured_share share{table.source, table.count(), 0, 0};
         for (id node = 0; node < table.of.size(); ++node) {
             const auto& attributed = opened.tags().attributions[node];
             share.decides += attributed.source == table.source ? 1U : 0U;
@@ -78,6 +78,7 @@ void write_report(Sink& sink, const model_report& report, const attributed_model
 }
 
 /// The CSV tables of a report.
+/// Names: `tags`, `modules`, `operators`, `weights` or `below`.
 enum class report_table : std::uint8_t {
     tags,      ///< nodes by primary tag, most first
     modules,   ///< nodes, parameters and bytes by module
@@ -86,19 +87,13 @@ enum class report_table : std::uint8_t {
     below,     ///< nodes only known to be in or below a module
 };
 
-/// Returns: the table with a name: `tags`, `modules`, `operators`, `weights` or `below`.
-/// Complexity: O(1).
-[[nodiscard]] constexpr std::optional<report_table>
-parse_report_table(std::string_view name) noexcept {
-    constexpr std::array<std::string_view, 5> names{"tags", "modules", "operators", "weights",
-                                                    "below"};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == name) {
-            return static_cast<report_table>(i);
-        }
-    }
-    return std::nullopt;
-}
+namespace detail {
+
+template <>
+inline constexpr std::array<std::string_view, 5> names_of_values<report_table>{
+    "tags", "modules", "operators", "weights", "below"};
+
+} // namespace detail
 
 /// Writes one table of a report with a header row, restricted to the analyzed modules.
 /// Complexity: O(length).

@@ -27,6 +27,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// Annotations of a picture beyond graph and tree. Provide your own with the same interface.
 struct no_annotations {
     /// A line below an operator, such as its weights.
@@ -48,8 +50,6 @@ struct no_annotations {
     template <class Function>
     void for_each_output(id, Function) const {}
 };
-
-namespace detail {
 
 /// Writes one picture.
 template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
@@ -197,7 +197,7 @@ private:
     void write_box(id b) {
         const auto& box = folded_.boxes[b];
         text_ += "b" + std::to_string(b) + " [label=<";
-        if (box.kind == box_kind::one_operator) {
+        if (box.kind == folded_graph::box_kind::one_operator) {
             const auto attributes = attributes_of(box.of);
             text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
                      small(shortened(annotations_.operator_note(box.of), 60));
@@ -210,14 +210,14 @@ private:
                      (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
             return;
         }
-        if (box.kind == box_kind::shape_arithmetic) {
+        if (box.kind == folded_graph::box_kind::shape_arithmetic) {
             text_ += "shape arithmetic, " + count_text(box.operators) +
                      ">, style=\"filled,rounded\", color=\"#cbd5e1\", fontcolor=\"#475569\", "
                      "fillcolor=\"#f1f5f9\", fontsize=9, height=0.2, tooltip=\"" +
                      dot_text(path_of(modules_, box.of)) + "\"]\n";
             return;
         }
-        if (box.kind == box_kind::rest) {
+        if (box.kind == folded_graph::box_kind::rest) {
             text_ += "<I>and " + std::to_string(box.operators) +
                      " more nodes</I>>, style=\"filled,rounded,dashed\", tooltip=\"\"]\n";
             return;
@@ -249,7 +249,7 @@ private:
         std::vector<bool> aside(folded_.boxes.size(), false);
         for (const auto& edge : folded_.edges) {
             aside[edge.from] = reader[edge.from] == no_id && !reads[edge.from] &&
-                               folded_.boxes[edge.from].kind != box_kind::rest &&
+                               folded_.boxes[edge.from].kind != folded_graph::box_kind::rest &&
                                folded_.boxes[edge.from].around == folded_.boxes[edge.to].around;
             reader[edge.from] = edge.to;
         }
@@ -268,7 +268,7 @@ private:
             }
             const bool quiet = is_quiet(edge.from) || is_quiet(edge.to);
             // The box for the rest is on many paths; it must not reverse other edges.
-            const bool loose = folded_.boxes[edge.to].kind == box_kind::rest;
+            const bool loose = folded_.boxes[edge.to].kind == folded_graph::box_kind::rest;
             const std::string look = quiet ? ", color=\"#94a3b8\", weight=0" : "";
             write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to),
                        aside[edge.from] ? "" : edge_label(quiet ? "" : label), value,
@@ -291,7 +291,7 @@ private:
     }
 
     [[nodiscard]] bool is_quiet(id box) const {
-        return folded_.boxes[box].kind == box_kind::shape_arithmetic;
+        return folded_.boxes[box].kind == folded_graph::box_kind::shape_arithmetic;
     }
 
     /// Draws a boundary value on first use.
@@ -386,7 +386,8 @@ private:
 ///  `options` limit what is open and the size, `describe` describes values, `annotations` has the
 /// interface of `no_annotations`. Complexity: O(V + E log E + modules).
 template <text_sink Sink, named_operators Ops, module_view Modules,
-          value_describer Describe = no_descriptions, class Annotations = no_annotations,
+          detail::value_describer Describe = detail::no_descriptions,
+          class Annotations = detail::no_annotations,
           detail::showing<Ops> Visibility = hide_constants>
 void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& tagged,
                const collapse_options& options = {}, const Describe& describe = {},

@@ -3,9 +3,9 @@
 #define STEMMA_REPORT_EXPLANATION_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/ids.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -31,78 +31,77 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The relation of a claim to the decision.
-enum class claim_relation : std::uint8_t {
-    decided,   ///< it names the same module
-    agrees,    ///< it is not exact, and names an ancestor or descendant
-    disagrees, ///< it names another module
-};
-
-/// A claim about a node, with its relation to the decision.
-struct explained_claim {
-    claim made;                                        ///< source, module, confidence
-    claim_relation relation = claim_relation::decided; ///< to the decision
-};
-
-/// A value with the node at its other end.
-struct neighbour {
-    id value = no_id; ///< the value
-    id node = no_id;  ///< its producer or reader; `no_id` without a producer
-    std::string type; ///< `float32[1,seq,32]`; "" where unknown
-};
-
-/// An explanation of a value: its modules, producer and readers.
-struct value_explanation {
-    id value = no_id;                         ///< by number
-    std::vector<id> tags;                     ///< modules of its tags
-    id producer = no_id;                      ///< the producer, or `no_id`
-    std::vector<id> readers;                  ///< nodes, with multiplicity
-    std::string type;                         ///< `float32[1,seq,32]`; "" where unknown
-    std::optional<module_weight> weight;      ///< if requested and it is one
-    std::optional<parameter_origin> origin{}; ///< of an initializer, if added
-};
-
-/// An explanation of a node: its module, with the evidence.
-struct node_explanation {
-    id node = no_id;                             ///< by vertex index
-    id module = 0;                               ///< the deepest known module
-    id selected = 0;                             ///< the module of the primary tag
-    std::string tag;                             ///< the primary tag
-    std::vector<id> tags;                        ///< modules of all tags
-    provenance source = provenance::root;        ///< the deciding evidence
-    float confidence = 0;                        ///< 0 to 1
-    id call = no_id;                             ///< of a module that is called several times
-    bool conflict = false;                       ///< whether claims disagree
-    std::vector<id> callers;                     ///< callers of its module
-    std::vector<described_attribute> attributes; ///< in the order of the file
-    std::vector<explained_claim> claims;         ///< of all sources
-    id chain = no_id;                            ///< of frames, of `attributed_model::lines`
-    std::vector<neighbour> inputs;               ///< with their producers
-    std::vector<value_explanation> outputs;      ///< the values it produces
-};
-
-/// A parameter or buffer declared by the module tree.
-struct parameter_explanation {
-    id module = 0;          ///< its owner
-    std::size_t number = 0; ///< among its parameters, or its buffers
-    bool buffer = false;    ///< whether it is a buffer
-};
-
-/// A local function of the file.
-struct function_explanation {
-    id function = 0;       ///< number in `onnx_model::functions`
-    std::vector<id> calls; ///< nodes
-};
-
 /// The answer about a name.
 struct explanation {
-    std::string asked;                             ///< the question
-    std::vector<node_explanation> nodes;           ///< with this name
-    std::vector<value_explanation> values;         ///< with this name
-    std::vector<module_explanation> modules;       ///< with this path, alias or tag
-    std::vector<parameter_explanation> parameters; ///< with this path
-    std::vector<function_explanation>
-        functions; ///< `name`, `domain::name` or `domain::name:overload`
+    /// The relation of a claim to the decision.
+    enum class claim_relation : std::uint8_t {
+        decided,   ///< it names the same module
+        agrees,    ///< it is not exact, and names an ancestor or descendant
+        disagrees, ///< it names another module
+    };
+
+    /// A claim about a node, with its relation to the decision.
+    struct made_claim {
+        claim made;                                        ///< source, module, confidence
+        claim_relation relation = claim_relation::decided; ///< to the decision
+    };
+
+    /// A value with the node at its other end.
+    struct neighbour {
+        id value = no_id; ///< the value
+        id node = no_id;  ///< its producer or reader; `no_id` without a producer
+        std::string type; ///< `float32[1,seq,32]`; "" where unknown
+    };
+
+    /// An explanation of a value: its modules, producer and readers.
+    struct of_value {
+        id value = no_id;        ///< by number
+        std::vector<id> tags;    ///< modules of its tags
+        id producer = no_id;     ///< the producer, or `no_id`
+        std::vector<id> readers; ///< nodes, with multiplicity
+        std::string type;        ///< `float32[1,seq,32]`; "" where unknown
+        std::optional<module_explanation::placed_weight> weight; ///< if requested and it is one
+        std::optional<parameter_origin> origin{};                ///< of an initializer, if added
+    };
+
+    /// An explanation of a node: its module, with the evidence.
+    struct of_node {
+        id node = no_id;                             ///< by vertex index
+        id module = 0;                               ///< the deepest known module
+        id selected = 0;                             ///< the module of the primary tag
+        std::string tag;                             ///< the primary tag
+        std::vector<id> tags;                        ///< modules of all tags
+        provenance source = provenance::root;        ///< the deciding evidence
+        float confidence = 0;                        ///< 0 to 1
+        id call = no_id;                             ///< of a module that is called several times
+        bool conflict = false;                       ///< whether claims disagree
+        std::vector<id> callers;                     ///< callers of its module
+        std::vector<described_attribute> attributes; ///< in the order of the file
+        std::vector<made_claim> claims;              ///< of all sources
+        id chain = no_id;                            ///< of frames, of `attributed_model::lines`
+        std::vector<neighbour> inputs;               ///< with their producers
+        std::vector<of_value> outputs;               ///< the values it produces
+    };
+
+    /// A parameter or buffer declared by the module tree.
+    struct of_parameter {
+        id module = 0;          ///< its owner
+        std::size_t number = 0; ///< among its parameters, or its buffers
+        bool buffer = false;    ///< whether it is a buffer
+    };
+
+    /// A local function of the file.
+    struct of_function {
+        id function = 0;       ///< number in `onnx_model::functions`
+        std::vector<id> calls; ///< nodes
+    };
+
+    std::string asked;                       ///< the question
+    std::vector<of_node> nodes;              ///< with this name
+    std::vector<of_value> values;            ///< with this name
+    std::vector<module_explanation> modules; ///< with this path, alias or tag
+    std::vector<of_parameter> parameters;    ///< with this path
+    std::vector<of_function> functions;      ///< `name`, `domain::name` or `domain::name:overload`
 
     /// Whether nothing has this name.
     [[nodiscard]] bool empty() const noexcept {
@@ -181,11 +180,11 @@ public:
     }
 
     /// Returns: the explanation of a node. Complexity: O(claims about it + readers).
-    [[nodiscard]] node_explanation explain_node(index_arg<node_id> node) const {
+    [[nodiscard]] explanation::of_node explain_node(index_arg<node_id> node) const {
         const auto& model = opened_.model();
         const auto& tagged = opened_.tags();
         const auto& made = tagged.attributions[node];
-        node_explanation result;
+        explanation::of_node result;
         result.node = node;
         result.module = made.module;
         result.selected = tagged.selected(node);
@@ -202,9 +201,10 @@ public:
         for (const auto& one : opened_.claims_about(node)) {
             const bool related =
                 opened_.modules().index().are_related(one.module, made.module) && !one.exact;
-            result.claims.push_back({one, one.module == made.module ? claim_relation::decided
-                                          : related                 ? claim_relation::agrees
-                                                                    : claim_relation::disagrees});
+            result.claims.push_back({one, one.module == made.module
+                                              ? explanation::claim_relation::decided
+                                          : related ? explanation::claim_relation::agrees
+                                                    : explanation::claim_relation::disagrees});
         }
         for (auto value : model.inputs(node)) {
             if (value != no_id) {
@@ -224,7 +224,7 @@ public:
 
     /// Returns: the explanation of a value. Complexity: O(its readers), and that of inferring its
     /// type.
-    [[nodiscard]] value_explanation explain_value(index_arg<value_id> value) const {
+    [[nodiscard]] explanation::of_value explain_value(index_arg<value_id> value) const {
         const auto readers = readers_[value];
         return {value,
                 members(value_tags_.sets[value]),
@@ -247,7 +247,7 @@ public:
     /// Complexity: O(initializers).
     void add_origins(std::span<const parameter_origin> origins) {
         for (const auto& origin : origins) {
-            if (origin.basis != parameter_basis::none) {
+            if (origin.basis != parameter_origin::basis_kind::none) {
                 origins_.insert_or_assign(opened_.model().tensors()[origin.tensor].value, origin);
             }
         }
@@ -294,7 +294,7 @@ public:
     }
 
 private:
-    [[nodiscard]] value_explanation explain_weight(id value) const {
+    [[nodiscard]] explanation::of_value explain_weight(id value) const {
         auto result = explain_value(value);
         result.weight = of_modules().weight_of(value);
         if (const auto known = origins_.find(value); known != origins_.end()) {
@@ -336,7 +336,7 @@ private:
                 whole.substr(1, whole.size() - 1 - (overload.empty() ? 0 : overload.size() + 1));
             if (asked == whole || asked == whole.substr(1) || asked == plain ||
                 asked == model.text(function.name)) {
-                function_explanation explanation{f, {}};
+                explanation::of_function explanation{f, {}};
                 for (id node = 0; node < model.node_count(); ++node) {
                     if (model.callee(node) == f) {
                         explanation.calls.push_back(node);
@@ -354,7 +354,7 @@ private:
         return *of_modules_;
     }
 
-    [[nodiscard]] std::vector<id> members(id_set set) const {
+    [[nodiscard]] std::vector<id> members(detail::id_set set) const {
         std::vector<id> modules;
         value_tags_.pool.for_each(set, [&](id m) { modules.push_back(m); });
         return modules;

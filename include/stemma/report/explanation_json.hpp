@@ -55,7 +55,7 @@ private:
         json_.end_array();
     }
 
-    void write_one(const node_explanation& one) const {
+    void write_one(const explanation::of_node& one) const {
         json_.begin_object();
         write_place(one.node);
         json_.member("op_type", model_.op_type(one.node));
@@ -102,14 +102,14 @@ private:
         json_.begin_array();
         for (const auto& output : one.outputs) {
             for (auto reader : output.readers) {
-                write_one(neighbour{output.value, reader, {}});
+                write_one(explanation::neighbour{output.value, reader, {}});
             }
         }
         json_.end_array();
         json_.end_object();
     }
 
-    void write_one(const value_explanation& one) const {
+    void write_one(const explanation::of_value& one) const {
         json_.begin_object(true);
         json_.member("name", model_.value_name(one.value));
         json_.member("graph", model_.graph_path(model_.graph_of_value(one.value)));
@@ -143,7 +143,7 @@ private:
         json_.end_object();
     }
 
-    void write_one(const module_weight& one) const {
+    void write_one(const module_explanation::placed_weight& one) const {
         json_.begin_object(true);
         json_.member("name", model_.value_name(one.weight.value));
         json_.member("kind", to_string(one.weight.kind));
@@ -154,7 +154,7 @@ private:
         json_.end_object();
     }
 
-    void write_one(const crossing_value& one) const {
+    void write_one(const module_explanation::crossing& one) const {
         json_.begin_object(true);
         json_.member("name", model_.value_name(one.value));
         json_.member("graph", model_.graph_path(model_.graph_of_value(one.value)));
@@ -213,7 +213,7 @@ private:
         json_.end_object();
     }
 
-    void write_one(const parameter_explanation& one) const {
+    void write_one(const explanation::of_parameter& one) const {
         const auto& modules = opened_.modules();
         const auto tensor = one.buffer ? modules.buffer(one.module, one.number)
                                        : modules.parameter(one.module, one.number);
@@ -232,7 +232,7 @@ private:
         json_.end_object();
     }
 
-    void write_one(const function_explanation& one) const {
+    void write_one(const explanation::of_function& one) const {
         const auto& graph = model_.graph(model_.functions()[one.function].graph);
         json_.begin_object();
         json_.member("graph", model_.graph_path(model_.functions()[one.function].graph));
@@ -260,7 +260,7 @@ private:
         json_.end_array();
     }
 
-    void write_one(const explained_claim& one) const {
+    void write_one(const explanation::made_claim& one) const {
         json_.begin_object(true);
         json_.member("source", tags_.provenances[one.made.source]);
         json_.member("module", opened_.modules().path(one.made.module));
@@ -269,7 +269,7 @@ private:
         json_.end_object();
     }
 
-    void write_one(const neighbour& one) const {
+    void write_one(const explanation::neighbour& one) const {
         json_.begin_object(true);
         json_.member("value", model_.value_name(one.value));
         write_place(one.node);

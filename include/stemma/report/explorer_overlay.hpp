@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -65,7 +65,7 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
         }
     }
     std::vector<std::uint64_t> bytes(model.node_count(), 0);
-    for (const auto& weight : find_weights(model)) {
+    for (const auto& weight : detail::find_weights(model)) {
         const auto node =
             model.is_initializer(weight.value) ? first[weight.value] : model.producer(weight.value);
         if (weight.kind == weight_kind::parameter && node != no_id) {

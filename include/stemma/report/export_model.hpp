@@ -130,7 +130,7 @@ void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bo
     json.begin_array();
     for (id m = 0; m < modules.size(); ++m) {
         if (shown[m]) {
-            write_module(json, modules, opened.tags(), counts, m);
+            detail::write_module(json, modules, opened.tags(), counts, m);
         }
     }
     json.end_array();

@@ -18,36 +18,36 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a box represents.
-enum class box_kind : std::uint8_t {
-    one_operator,     ///< directly in an open module
-    closed_module,    ///< with its descendants
-    shape_arithmetic, ///< connected operators of an open module that only compute shapes
-    rest,             ///< what did not fit into an open module
-};
-
-/// A box of a picture.
-struct folded_box {
-    box_kind kind = box_kind::one_operator; ///< what `of` names
-    id of = no_id;                          ///< vertex index, or module
-    id around = no_id;                      ///< the open module that contains it
-    std::size_t operators = 0;              ///< their number
-};
-
-/// All values from one box to another.
-struct folded_edge {
-    id from = no_id;        ///< number of the producing box
-    id to = no_id;          ///< number of the reading box, a different one
-    id value = no_id;       ///< the first of them
-    std::size_t values = 0; ///< the number of distinct ones
-};
-
 /// A graph in which some modules are open and every other one is a box.
 struct folded_graph {
-    std::vector<bool> open;         ///< by module
-    std::vector<folded_box> boxes;  ///< by number, as in `box_of` and the edges
-    std::vector<id> box_of;         ///< by vertex index; `no_id` if not shown
-    std::vector<folded_edge> edges; ///< each pair of boxes once
+    /// What a box represents.
+    enum class box_kind : std::uint8_t {
+        one_operator,     ///< directly in an open module
+        closed_module,    ///< with its descendants
+        shape_arithmetic, ///< connected operators of an open module that only compute shapes
+        rest,             ///< what did not fit into an open module
+    };
+
+    /// A box of a picture.
+    struct box {
+        box_kind kind = box_kind::one_operator; ///< what `of` names
+        id of = no_id;                          ///< vertex index, or module
+        id around = no_id;                      ///< the open module that contains it
+        std::size_t operators = 0;              ///< their number
+    };
+
+    /// All values from one box to another.
+    struct edge {
+        id from = no_id;        ///< number of the producing box
+        id to = no_id;          ///< number of the reading box, a different one
+        id value = no_id;       ///< the first of them
+        std::size_t values = 0; ///< the number of distinct ones
+    };
+
+    std::vector<bool> open;  ///< by module
+    std::vector<box> boxes;  ///< by number, as in `box_of` and the edges
+    std::vector<id> box_of;  ///< by vertex index; `no_id` if not shown
+    std::vector<edge> edges; ///< each pair of boxes once
 };
 
 /// What to show, and how much of it.
@@ -130,11 +130,11 @@ private:
 
 /// Gives every operator of the root a box: its own in an open module, otherwise that of the closed
 /// one.
-[[nodiscard]] inline std::vector<folded_box> draft_boxes(const tree_index& tree,
-                                                         std::span<const id> module,
-                                                         const std::vector<bool>& shown, id root,
-                                                         folded_graph& result) {
-    std::vector<folded_box> boxes;
+[[nodiscard]] inline std::vector<folded_graph::box> draft_boxes(const tree_index& tree,
+                                                                std::span<const id> module,
+                                                                const std::vector<bool>& shown,
+                                                                id root, folded_graph& result) {
+    std::vector<folded_graph::box> boxes;
     std::vector<id> holder(tree.size(),
                            no_id); // itself if open, otherwise the outermost closed one
     std::vector<id> box_of_module(tree.size(), no_id);
@@ -151,8 +151,9 @@ private:
         if (box == no_id) {
             box = static_cast<id>(boxes.size());
             const bool open = result.open[m];
-            boxes.push_back(open ? folded_box{box_kind::one_operator, v, m, 0}
-                                 : folded_box{box_kind::closed_module, m, tree.parent(m), 0});
+            boxes.push_back(open ? folded_graph::box{folded_graph::box_kind::one_operator, v, m, 0}
+                                 : folded_graph::box{folded_graph::box_kind::closed_module, m,
+                                                     tree.parent(m), 0});
             box_of_module[m] = open ? no_id : box;
         }
         result.box_of[v] = box;
@@ -180,8 +181,8 @@ void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take)
 
 /// Returns: the edges between boxes, by producing box, then by reading box.
 template <operator_graph_like Graph>
-[[nodiscard]] std::vector<folded_edge> join_flows(const Graph& graph, const std::vector<id>& box_of,
-                                                  std::size_t boxes) {
+[[nodiscard]] std::vector<folded_graph::edge>
+join_flows(const Graph& graph, const std::vector<id>& box_of, std::size_t boxes) {
     std::vector<std::size_t> end(boxes + 1, 0); // by box: the end of its outgoing values
     for_each_flow(graph, box_of, [&](id from, id, id) { ++end[std::size_t{from} + 1]; });
     std::partial_sum(end.begin(), end.end(), end.begin());
@@ -189,7 +190,7 @@ template <operator_graph_like Graph>
     for_each_flow(graph, box_of, [&](id from, id to, id value) {
         flows[end[from]++] = std::uint64_t{to} << 32U | value;
     });
-    std::vector<folded_edge> edges;
+    std::vector<folded_graph::edge> edges;
     for (std::size_t from = 0, at = 0; from < boxes; ++from) {
         const auto first = at;
         std::sort(flows.data() + first, flows.data() + end[from]);
@@ -216,11 +217,11 @@ inline void renumber_boxes(const std::vector<id>& to, std::vector<id>& box_of) {
 /// no path leaves a box and returns.
 template <operator_graph_like Graph>
 void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
-                           std::vector<folded_box>& boxes, std::vector<id>& box_of) {
+                           std::vector<folded_graph::box>& boxes, std::vector<id>& box_of) {
     const auto edges = join_flows(graph, box_of, boxes.size());
     std::vector<bool> weighs;
     for (const auto& box : boxes) {
-        weighs.push_back(box.kind != box_kind::one_operator || !quiet[box.of]);
+        weighs.push_back(box.kind != folded_graph::box_kind::one_operator || !quiet[box.of]);
     }
     const auto levels = find_levels(boxes.size(), edges, weighs);
     std::vector<id> joined(boxes.size()); // the lower box it is merged with; usually itself
@@ -244,7 +245,7 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
             joined[std::max(one, other)] = std::min(one, other);
         }
     }
-    std::vector<folded_box> kept;
+    std::vector<folded_graph::box> kept;
     std::vector<id> to(boxes.size(), no_id);
     for (id b = 0; b < boxes.size(); ++b) {
         const auto first = top(b);
@@ -254,7 +255,7 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
         } else {
             to[b] = to[first];
             auto& box = kept[to[b]];
-            box.kind = box_kind::shape_arithmetic;
+            box.kind = folded_graph::box_kind::shape_arithmetic;
             box.of = box.around;
             box.operators += boxes[b].operators;
         }
@@ -265,7 +266,7 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
 
 /// Keeps so many boxes, those of modules first, then those of single operators. Everything else
 /// becomes one box, the last.
-inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxes,
+inline void limit_boxes(std::size_t most, id root, std::vector<folded_graph::box>& boxes,
                         std::vector<id>& box_of) {
     most = std::max<std::size_t>(most, 2);
     if (boxes.size() <= most) {
@@ -274,7 +275,8 @@ inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxe
     std::vector<bool> keep(boxes.size(), false);
     auto remaining = most - 1;
     for (const auto kind :
-         {box_kind::closed_module, box_kind::one_operator, box_kind::shape_arithmetic}) {
+         {folded_graph::box_kind::closed_module, folded_graph::box_kind::one_operator,
+          folded_graph::box_kind::shape_arithmetic}) {
         for (std::size_t b = 0; b < boxes.size() && remaining > 0; ++b) {
             if (boxes[b].kind == kind) {
                 keep[b] = true;
@@ -282,9 +284,9 @@ inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxe
             }
         }
     }
-    std::vector<folded_box> kept;
+    std::vector<folded_graph::box> kept;
     std::vector<id> to(boxes.size(), static_cast<id>(most - 1));
-    folded_box rest{box_kind::rest, root, root, 0};
+    folded_graph::box rest{folded_graph::box_kind::rest, root, root, 0};
     for (std::size_t b = 0; b < boxes.size(); ++b) {
         if (keep[b]) {
             to[b] = static_cast<id>(kept.size());
@@ -303,11 +305,11 @@ inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxe
 template <operator_graph_like Graph>
 void order_boxes(const Graph& graph, folded_graph& result) {
     auto& boxes = result.boxes;
-    const auto is_rest = [&](id b) { return boxes[b].kind == box_kind::rest; };
+    const auto is_rest = [&](id b) { return boxes[b].kind == folded_graph::box_kind::rest; };
     result.edges = join_flows(graph, result.box_of, boxes.size());
     auto edges = result.edges;
     edges.erase(std::remove_if(edges.begin(), edges.end(),
-                               [&](const folded_edge& edge) {
+                               [&](const folded_graph::edge& edge) {
                                    return is_rest(edge.from) || is_rest(edge.to);
                                }),
                 edges.end());
@@ -317,7 +319,7 @@ void order_boxes(const Graph& graph, folded_graph& result) {
     std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
         return is_rest(a) != is_rest(b) ? is_rest(b) : levels.level[a] < levels.level[b];
     });
-    std::vector<folded_box> ordered;
+    std::vector<folded_graph::box> ordered;
     std::vector<id> to(boxes.size());
     for (const auto b : order) {
         to[b] = static_cast<id>(ordered.size());

@@ -97,8 +97,8 @@ enum class graphml_form : std::uint8_t {
 /// does not escape control characters.)
 /// Complexity: O(V + E + modules + length of the result); memory O(V).
 template <text_sink Sink, named_operators Ops, module_view Modules,
-          value_describer Describe = no_descriptions, detail::showing<Ops> Visibility = show_all,
-          class Attributes = no_attributes>
+          detail::value_describer Describe = detail::no_descriptions,
+          detail::showing<Ops> Visibility = show_all, class Attributes = no_attributes>
 void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& tagged,
                    graphml_form form = graphml_form::nested, const Describe& describe = {},
                    const Visibility& visibility = {}, const Attributes& attributes = {}) {

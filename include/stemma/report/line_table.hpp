@@ -123,7 +123,7 @@ void write_lines(Sink& sink, std::span<const line_row> rows, const attributed_mo
 
 /// Writes the same as CSV. Complexity: O(length).
 template <text_sink Sink>
-void write_lines_csv(Sink& sink, std::span<const line_row> rows, const line_columns& columns = {}) {
+void write_csv(Sink& sink, std::span<const line_row> rows, const line_columns& columns = {}) {
     std::string head = "file,line,function,nodes";
     for (const auto& column : columns) {
         head.append(",").append(column.first);

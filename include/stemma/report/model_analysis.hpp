@@ -7,9 +7,9 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
@@ -27,15 +27,15 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A weight read in several modules.
-struct shared_weight {
-    id value = no_id;        ///< the initializer, or the output of a Constant
-    std::uint64_t bytes = 0; ///< of its data
-    std::vector<id> modules; ///< the deepest ones, ascending
-};
-
 /// An analysis of a model's modules, complementing the summary.
 struct model_analysis {
+    /// A weight read in several modules.
+    struct shared_weight {
+        id value = no_id;        ///< the initializer, or the output of a Constant
+        std::uint64_t bytes = 0; ///< of its data
+        std::vector<id> modules; ///< the deepest ones, ascending
+    };
+
     std::array<std::size_t, 11> confidence{};           ///< nodes by tenths; the last one: 1
     std::vector<std::pair<id, std::size_t>> only_below; ///< module, and how many nodes are known
                                                         ///< only to be in or below it; most first

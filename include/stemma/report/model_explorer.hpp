@@ -372,7 +372,7 @@ private:
 /// Writes a model for Model Explorer without an adapter: modules are namespaces with class, tag and
 /// parameters; bodies and functions are graphs below the nodes that own or call them. Complexity:
 /// O(length of the result); memory for a buffer and tables of the nodes.
-template <text_sink Sink, value_describer Describe>
+template <text_sink Sink, detail::value_describer Describe>
 void write_model_explorer(Sink& sink, std::string_view label, const wire_model& model,
                           const module_tree& modules, const tagging& tagged,
                           const module_statistics& counts, const Describe& describe) {

@@ -24,6 +24,8 @@ enum class dag_level : std::uint8_t {
     direct,  ///< the module itself
 };
 
+namespace detail {
+
 /// The operators of a module, by vertex index, and their dependences.
 struct module_dag {
     std::vector<id> operators;            ///< ascending
@@ -96,6 +98,8 @@ private:
     id round_ = 0;
     module_dag dag_;
 };
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -36,7 +36,7 @@ void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, co
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
-    module_dags dags(graph, modules, [&](id v, auto take) {
+    detail::module_dags dags(graph, modules, [&](id v, auto take) {
         if (shown[v] && options.multi) {
             tagged.pool.for_each(tagged.tag_sets[v], take);
         } else if (shown[v]) {

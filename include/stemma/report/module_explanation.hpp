@@ -6,15 +6,15 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
-#include <stemma/cut/convex_runs.hpp>
-#include <stemma/cut/find_reentry.hpp>
-#include <stemma/cut/order_stretch.hpp>
-#include <stemma/cut/vertex_set.hpp>
+#include <stemma/cut/detail/convex_runs.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
+#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/detail/module_members.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/graph_calls.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/alike_modules.hpp>
 #include <stemma/record/detail/value_tags.hpp>
@@ -33,37 +33,37 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A value that crosses the boundary of a module.
-struct crossing_value {
-    id value = no_id;        ///< by number
-    std::string type;        ///< `float32[1,seq,32]`; "" where unknown
-    std::vector<id> modules; ///< deepest modules of the nodes on the other side, ascending
-    bool of_model = false;   ///< whether it is an input or output of the model
-};
-
-/// A stored weight of a module.
-struct module_weight {
-    stored_weight weight; ///< with its size
-    std::string type;     ///< `float32[64,32]`
-    id module = 0;        ///< its module, in or below the explained one
-};
-
-/// Why a module is not convex.
-struct module_reentry {
-    std::vector<id> nodes;    ///< the path: last inside, those outside, first inside again
-    std::size_t runs = 1;     ///< number of convex parts
-    std::size_t absorbed = 0; ///< nodes outside that would have to be included
-};
-
 /// An explanation of a module.
 struct module_explanation {
-    id module = 0;                         ///< which
-    std::vector<std::string> aliases;      ///< its other paths
-    std::vector<crossing_value> inputs;    ///< inputs, without weights
-    std::vector<crossing_value> outputs;   ///< outputs
-    std::vector<module_weight> weights;    ///< in and below it
-    std::vector<id> alike;                 ///< other modules like it, see `alike_modules`
-    std::optional<module_reentry> reentry; ///< nothing if convex
+    /// A value that crosses the boundary of a module.
+    struct crossing {
+        id value = no_id;        ///< by number
+        std::string type;        ///< `float32[1,seq,32]`; "" where unknown
+        std::vector<id> modules; ///< deepest modules of the nodes on the other side, ascending
+        bool of_model = false;   ///< whether it is an input or output of the model
+    };
+
+    /// A stored weight of a module.
+    struct placed_weight {
+        detail::stored_weight weight; ///< with its size
+        std::string type;             ///< `float32[64,32]`
+        id module = 0;                ///< its module, in or below the explained one
+    };
+
+    /// Why a module is not convex.
+    struct way_back {
+        std::vector<id> nodes;    ///< the path: last inside, those outside, first inside again
+        std::size_t runs = 1;     ///< number of convex parts
+        std::size_t absorbed = 0; ///< nodes outside that would have to be included
+    };
+
+    id module = 0;                      ///< which
+    std::vector<std::string> aliases;   ///< its other paths
+    std::vector<crossing> inputs;       ///< inputs, without weights
+    std::vector<crossing> outputs;      ///< outputs
+    std::vector<placed_weight> weights; ///< in and below it
+    std::vector<id> alike;              ///< other modules like it, see `alike_modules`
+    std::optional<way_back> reentry;    ///< nothing if convex
 };
 
 namespace detail {
@@ -103,7 +103,7 @@ public:
 
     /// Returns: the weight of a value with its module; null if it is not a weight.
     /// Complexity: O(weights).
-    [[nodiscard]] std::optional<module_weight> weight_of(id value) const {
+    [[nodiscard]] std::optional<module_explanation::placed_weight> weight_of(id value) const {
         const auto weight =
             range::find_if(weights_, [&](const auto& one) { return one.value == value; });
         return weight == weights_.end()
@@ -141,7 +141,7 @@ private:
 
     [[nodiscard]] id module_of(id node) const { return opened_->tags().attributions[node].module; }
 
-    [[nodiscard]] module_weight described(std::size_t w) const {
+    [[nodiscard]] module_explanation::placed_weight described(std::size_t w) const {
         return {weights_[w], (*describe_)(weights_[w].value).type_and_shape(), places_[w].module};
     }
 
@@ -165,7 +165,7 @@ private:
     void add_input(id m, id value, module_explanation& explanation) const {
         const auto& model = opened_->model();
         const auto kind = model.kind(value);
-        crossing_value in{value, {}, {}, kind == value_kind::input};
+        module_explanation::crossing in{value, {}, {}, kind == value_kind::input};
         if (kind == value_kind::result) {
             add_outside(m, model.producer(value), in);
         }
@@ -176,7 +176,7 @@ private:
     }
 
     void add_output(id m, id value, module_explanation& explanation) const {
-        crossing_value out{value, {}, {}, calls_.is_result(value)};
+        module_explanation::crossing out{value, {}, {}, calls_.is_result(value)};
         for (auto reader : readers_[value]) {
             add_outside(m, reader, out);
         }
@@ -187,20 +187,22 @@ private:
     }
 
     /// Adds the module of a node to those on the other side, if it is one of them.
-    void add_outside(id m, id node, crossing_value& crossing) const {
+    void add_outside(id m, id node, module_explanation::crossing& crossing) const {
         if (const auto other = module_of(node); !holds(m, other)) {
             crossing.modules.push_back(other);
         }
     }
 
-    void add(crossing_value crossing, std::vector<crossing_value>& all) const {
+    void add(module_explanation::crossing crossing,
+             std::vector<module_explanation::crossing>& all) const {
         auto& modules = crossing.modules;
         modules = detail::range::each_once(std::move(modules));
         crossing.type = (*describe_)(crossing.value).type_and_shape();
         all.push_back(std::move(crossing));
     }
 
-    [[nodiscard]] std::optional<module_reentry> find_way_back(const std::vector<id>& nodes) {
+    [[nodiscard]] std::optional<module_explanation::way_back>
+    find_way_back(const std::vector<id>& nodes) {
         const auto& graph = opened_->operators().graph();
         if (!order_) {
             order_.emplace();
@@ -226,7 +228,7 @@ private:
             return std::nullopt;
         }
         const order_stretch<operator_graph> stretch(graph, *order_, rank_, counted);
-        module_reentry result;
+        module_explanation::way_back result;
         for (auto v : find_reentry(graph, set, stretch)) {
             result.nodes.push_back(static_cast<id>(v));
         }

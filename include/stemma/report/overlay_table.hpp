@@ -26,30 +26,30 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A cell of an overlay: a number, a text, or nothing.
-using overlay_cell = std::variant<std::monostate, double, std::string>;
-
-/// A column of an overlay.
-struct overlay_column {
-    std::string name;                                    ///< shown to users
-    std::string unit;                                    ///< "" for none
-    column_direction better = column_direction::neither; ///< which values are good
-    bool additive = false; ///< a module's value includes its submodules'
-};
-
-/// The cells of one module or node, one per column.
-struct overlay_row {
-    id of = no_id;                   ///< module, or node
-    std::vector<overlay_cell> cells; ///< by column
-};
-
 /// Numbers overlaid on a model: from a run, a comparison, or another program.
 struct overlay_table {
-    std::string title;                   ///< the file's title, otherwise its path
-    std::vector<overlay_column> columns; ///< at least one
-    std::vector<overlay_row> modules;    ///< by module
-    std::vector<overlay_row> nodes;      ///< by node
-    std::size_t unmatched = 0;           ///< rows not in the model
+    /// A cell of an overlay: a number, a text, or nothing.
+    using cell = std::variant<std::monostate, double, std::string>;
+
+    /// A column of an overlay.
+    struct column {
+        std::string name;                                    ///< shown to users
+        std::string unit;                                    ///< "" for none
+        column_direction better = column_direction::neither; ///< which values are good
+        bool additive = false; ///< a module's value includes its submodules'
+    };
+
+    /// The cells of one module or node, one per column.
+    struct row {
+        id of = no_id;           ///< module, or node
+        std::vector<cell> cells; ///< by column
+    };
+
+    std::string title;           ///< the file's title, otherwise its path
+    std::vector<column> columns; ///< at least one
+    std::vector<row> modules;    ///< by module
+    std::vector<row> nodes;      ///< by node
+    std::size_t unmatched = 0;   ///< rows not in the model
 };
 
 namespace detail {
@@ -144,7 +144,7 @@ private:
         }
         for (std::size_t i = 0; i < columns.size(); ++i) {
             const auto place = place_of("columns", i);
-            overlay_column column;
+            overlay_table::column column;
             column.name = text_of(columns[i], "name", place, true);
             if (column.name.empty()) {
                 fail(place + ".name", "is empty");
@@ -170,7 +170,7 @@ private:
     using places = std::unordered_map<std::string, id>;
 
     void read_rows(const json& document, const char* list, const char* key, const places& lookup,
-                   std::vector<overlay_row>& rows) {
+                   std::vector<overlay_table::row>& rows) {
         std::unordered_set<id> seen;
         const auto& all = list_of(document, list);
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -181,7 +181,7 @@ private:
                 values->size() != table_.columns.size()) {
                 fail(place + ".values", "not a list of one value for each column");
             }
-            overlay_row row;
+            overlay_table::row row;
             for (std::size_t c = 0; c < values->size(); ++c) {
                 const auto& value = (*values)[c];
                 if (!value.is_null() && !value.is_number() && !value.is_string()) {
@@ -195,7 +195,8 @@ private:
 
     /// Adds a row of a known module or node.
     void add(const std::string& name, const places& lookup, std::unordered_set<id>& seen,
-             const std::string& place, overlay_row row, std::vector<overlay_row>& rows) {
+             const std::string& place, overlay_table::row row,
+             std::vector<overlay_table::row>& rows) {
         const auto entry = lookup.find(name);
         if (entry == lookup.end()) {
             ++table_.unmatched;
@@ -211,7 +212,7 @@ private:
         rows.push_back(std::move(row));
     }
 
-    [[nodiscard]] static overlay_cell cell_of(const json& value, double divisor) {
+    [[nodiscard]] static overlay_table::cell cell_of(const json& value, double divisor) {
         if (value.is_number()) {
             return value.get<double>() / divisor;
         }
@@ -253,7 +254,7 @@ private:
                 {std::string(field.name), std::string(field.unit), field.better, field.additive});
         }
         const auto read_list = [&](std::string_view list, std::string_view key, bool of_nodes,
-                                   const places& lookup, std::vector<overlay_row>& rows) {
+                                   const places& lookup, std::vector<overlay_table::row>& rows) {
             if (list.empty()) {
                 return;
             }
@@ -263,11 +264,11 @@ private:
             for (std::size_t i = 0; i < all.size(); ++i) {
                 const auto place = place_of(list, i);
                 const auto name = text_of(all[i], name_key.c_str(), place, true);
-                overlay_row row;
+                overlay_table::row row;
                 for (const auto& field : format.fields) {
                     const auto way = of_nodes ? field.of_node : field.of_module;
                     row.cells.push_back(
-                        way.empty() ? overlay_cell()
+                        way.empty() ? overlay_table::cell()
                                     : cell_of(at(all[i], way), field.divided ? divisor : 1));
                 }
                 if (of_nodes && lookup.contains(name) && !seen.insert(lookup.at(name)).second) {

@@ -30,7 +30,7 @@ concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
 /// Requires: it is deterministic during a call.
 /// Complexity: called once per operator.
 template <class P, class Ops>
-concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
+concept visibility_policy = detail::policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
 
 namespace detail {
 

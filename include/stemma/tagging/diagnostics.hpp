@@ -33,7 +33,7 @@ concept has_judge = requires(const P& p, const finding& found) {
 /// Requires: the same answer for equal findings.
 /// Complexity: callers ask once per finding.
 template <class P>
-concept diagnostics_policy = policy_for<P, diagnostics_category> && detail::has_judge<P>;
+concept diagnostics_policy = detail::policy_for<P, diagnostics_category> && detail::has_judge<P>;
 
 namespace detail {
 

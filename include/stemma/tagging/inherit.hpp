@@ -2,9 +2,9 @@
 #ifndef STEMMA_TAGGING_INHERIT_HPP
 #define STEMMA_TAGGING_INHERIT_HPP
 
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
 
@@ -60,8 +60,9 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
 }
 
 /// Returns: the tags of all the old operators together. Complexity: O(tags log tags).
-[[nodiscard]] inline id_set inherit_tags(id_set_pool& pool, std::span<const id_set> before,
-                                         std::span<const id> old) {
+[[nodiscard]] inline detail::id_set inherit_tags(detail::id_set_pool& pool,
+                                                 std::span<const detail::id_set> before,
+                                                 std::span<const id> old) {
     std::vector<id> all;
     for (auto v : old) {
         pool.for_each(before[v], [&](id tag) { all.push_back(tag); });

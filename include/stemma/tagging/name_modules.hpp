@@ -5,8 +5,8 @@
 #include <stemma/core/detail/policy_answer.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/tagging/detail/select_modules.hpp>
 #include <stemma/tagging/naming.hpp>
-#include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 
 namespace stemma::inline STEMMA_ABI {
@@ -17,7 +17,7 @@ template <module_view Modules, detail::selecting<Modules> Selection = not_infras
           naming_policy<Modules> Naming = class_paths>
 [[nodiscard]] tag_table name_modules(const Modules& modules, const Selection& selection = {},
                                      const Naming& naming = {}) {
-    tag_table tags(modules.index(), select_modules(modules, selection));
+    tag_table tags(modules.index(), detail::select_modules(modules, selection));
     naming.name_modules(modules, tags);
     if (tags.is_misplaced()) {
         detail::refuse_answer(naming, "naming", "gives a segment to a module that is not selected");

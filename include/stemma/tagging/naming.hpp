@@ -32,7 +32,8 @@ concept has_name_modules = requires(const P& p, const Modules& modules, tag_tabl
 /// selected ancestor get different segments, so a tag identifies exactly one module; a segment
 /// contains `/` only escaped by `\`.
 template <class P, class Modules>
-concept naming_policy = policy_for<P, naming_category> && detail::has_name_modules<P, Modules>;
+concept naming_policy =
+    detail::policy_for<P, naming_category> && detail::has_name_modules<P, Modules>;
 
 /// Classes, with as much of the path as is needed to tell equal ones apart:
 /// `/BertModel/BertEncoder/BertLayer.0`.

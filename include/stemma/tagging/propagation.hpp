@@ -69,7 +69,8 @@ template <class P>
 /// either, and operators without evidence get no tags from their readers.
 /// Complexity: O(V + E).
 template <class P, class Ops>
-concept propagation_policy = policy_for<P, propagation_category> && detail::has_propagate<P, Ops>;
+concept propagation_policy =
+    detail::policy_for<P, propagation_category> && detail::has_propagate<P, Ops>;
 
 /// Readers and producers together: the readers of a result usually show where it was computed,
 /// unless the two sides disagree, as after a residual connection. docs/propagation.md states the

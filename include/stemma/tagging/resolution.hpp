@@ -52,7 +52,7 @@ template <class Resolve>
 /// only on the claims, and has `module == no_id` if none is believed.
 /// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
 template <class P>
-concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
+concept resolution_policy = detail::policy_for<P, resolution_category> && detail::has_resolve<P>;
 
 /// Believes the most trusted source, with more confidence if an independent one agrees.
 ///

@@ -38,6 +38,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// Lists for some operators, by vertex index.
 template <class T>
 class per_operator_lists {
@@ -93,14 +95,16 @@ private:
     std::vector<T> items_;
 };
 
+} // namespace detail
+
 /// The resolved evidence about all operators.
 struct evidence_result {
-    std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
-    per_operator_lists<claim> conflicts; ///< claims about operators that are disputed
-    per_operator_lists<id> alternatives; ///< modules claimed by one source that no other one
-                                         ///< decided between
-    per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
-    std::size_t dropped = 0;             ///< operators whose claims were dropped
+    std::vector<attribution> of; ///< by vertex index; `module == no_id` without evidence
+    detail::per_operator_lists<claim> conflicts; ///< claims about operators that are disputed
+    detail::per_operator_lists<id> alternatives; ///< modules claimed by one source that no other
+                                                 ///< one decided between
+    detail::per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
+    std::size_t dropped = 0;                     ///< operators whose claims were dropped
 };
 
 /// The sources that need only the model itself.

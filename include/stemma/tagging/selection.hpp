@@ -33,7 +33,8 @@ concept has_selects = requires(const P& p, const Modules& modules, id m) {
 /// Requires: the same answer for the same module during one call.
 /// Complexity: callers ask once per module.
 template <class P, class Modules>
-concept selection_policy = policy_for<P, selection_category> && detail::has_selects<P, Modules>;
+concept selection_policy =
+    detail::policy_for<P, selection_category> && detail::has_selects<P, Modules>;
 
 namespace detail {
 

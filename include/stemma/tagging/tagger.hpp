@@ -3,9 +3,9 @@
 #define STEMMA_TAGGING_TAGGER_HPP
 
 #include <stemma/core/category.hpp>
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence.hpp>
@@ -15,12 +15,12 @@
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/tagging/detail/number_calls.hpp>
+#include <stemma/tagging/detail/overrule_shared.hpp>
+#include <stemma/tagging/detail/propagate_tags.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/naming.hpp>
-#include <stemma/tagging/number_calls.hpp>
-#include <stemma/tagging/overrule_shared.hpp>
 #include <stemma/tagging/propagate.hpp>
-#include <stemma/tagging/propagate_tags.hpp>
 #include <stemma/tagging/propagation.hpp>
 #include <stemma/tagging/resolution.hpp>
 #include <stemma/tagging/resolve_evidence.hpp>
@@ -39,15 +39,16 @@ namespace stemma::inline STEMMA_ABI {
 /// The origin of all operators of a model, and their tags.
 class tagging {
 public:
-    std::vector<attribution> attributions; ///< by vertex index; every operator has a module
-    tag_table tags;                        ///< of the modules
-    std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
-    id_set_pool pool;                      ///< the sets of two or more
-    per_operator_lists<claim> conflicts;   ///< claims about operators that are disputed
-    per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
-    std::size_t dropped = 0;        ///< operators whose claims were dropped
-    provenance_names provenances;   ///< of the sources queried
-    node_origins origins;           ///< in the original, if tags were carried over from one
+    std::vector<attribution> attributions;       ///< by vertex index; every operator has a module
+    tag_table tags;                              ///< of the modules
+    std::vector<detail::id_set> tag_sets;        ///< by vertex index: selected modules, never empty
+    detail::id_set_pool pool;                    ///< the sets of two or more
+    detail::per_operator_lists<claim> conflicts; ///< claims about operators that are disputed
+    detail::per_operator_lists<id>
+        callers;                  ///< by vertex index: modules that called one owned elsewhere
+    std::size_t dropped = 0;      ///< operators whose claims were dropped
+    provenance_names provenances; ///< of the sources queried
+    node_origins origins;         ///< in the original, if tags were carried over from one
 
     /// Returns: the selected module whose tag is the operator's primary one.
     [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
@@ -101,8 +102,8 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto resolve_all = [&] {
         resolved = resolve_evidence(context, evidence, resolution);
         for (const auto& [v, before, readers, least] :
-             overrule_shared(context.ops(), context.index(), resolved.of, context.independent(),
-                             resolved.callers)) {
+             detail::overrule_shared(context.ops(), context.index(), resolved.of,
+                                     context.independent(), resolved.callers)) {
             if (!before.conflict) {
                 const std::array claims{
                     claim{before.module, before.call, before.confidence, before.source},
@@ -112,7 +113,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         }
         resolved.conflicts.sort();
         if constexpr (parameter_readers<Ops>) {
-            number_calls(context.ops(), context.index(), resolved.of);
+            detail::number_calls(context.ops(), context.index(), resolved.of);
         }
         has_evidence.resize(resolved.of.size());
         std::transform(resolved.of.begin(), resolved.of.end(), has_evidence.begin(),
@@ -147,7 +148,8 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         for (id m = 0; m < selected.size(); ++m) {
             selected[m] = result.tags.selected(m);
         }
-        propagate_tags(context.ops(), context.index(), selected, result.tag_sets, result.pool);
+        detail::propagate_tags(context.ops(), context.index(), selected, result.tag_sets,
+                               result.pool);
     }
     for (id v = 0; v < result.tag_sets.size(); ++v) {
         if (result.tag_sets[v] == no_id) {

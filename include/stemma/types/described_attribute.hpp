@@ -29,18 +29,18 @@ namespace stemma::inline STEMMA_ABI {
 
 /// An attribute of a node as readable text.
 struct described_attribute {
+    /// Limits for long attributes.
+    struct limits {
+        std::size_t items = 8;  ///< of lists and tensors
+        std::size_t bytes = 60; ///< of strings
+    };
+
     std::string name;         ///< `strides`
     std::string_view type;    ///< `int`, `ints`, `string`, `tensor`, ...; "" where unknown
     std::string text;         ///< `[2,2]`, `SAME_UPPER`, `float16`, `int64[2] [1,-1]`
     std::uint64_t length = 1; ///< numbers of a list or tensor, strings of a list, bytes of a string
     bool cut = false;         ///< whether `text` is abbreviated
     std::optional<double> number; ///< if it is a single number
-};
-
-/// Limits for long attributes.
-struct attribute_limits {
-    std::size_t items = 8;  ///< of lists and tensors
-    std::size_t bytes = 60; ///< of strings
 };
 
 namespace detail {
@@ -53,7 +53,7 @@ inline constexpr std::array<std::string_view, 7> type_attributes{
 /// Reads one AttributeProto.
 class attribute_describer {
 public:
-    explicit attribute_describer(attribute_limits limits) : limits_(limits) {}
+    explicit attribute_describer(described_attribute::limits limits) : limits_(limits) {}
 
     [[nodiscard]] described_attribute describe(wire_reader fields, bool standard) {
         const attribute_reader attribute(fields);
@@ -179,7 +179,7 @@ private:
         return shown;
     }
 
-    attribute_limits limits_;
+    described_attribute::limits limits_;
     described_attribute attribute_;
     std::int64_t whole_ = 0;
     std::string_view bytes_;
@@ -194,7 +194,7 @@ private:
 /// Throws: `error` of `malformed`. Complexity: O(fields, without data of tensors).
 [[nodiscard]] inline std::vector<described_attribute>
 describe_attributes(const wire_model& model, index_arg<node_id> node,
-                    attribute_limits limits = {}) {
+                    described_attribute::limits limits = {}) {
     std::vector<described_attribute> all;
     detail::node_attributes(model, node)
         .for_each([&](std::string_view, detail::wire_reader fields) {

@@ -19,6 +19,8 @@ struct value_description {
     [[nodiscard]] std::string type_and_shape() const { return type + shape; }
 };
 
+namespace detail {
+
 /// Describes values by the number that edges of a graph carry.
 template <class D>
 concept value_describer = requires(const D& describe, id value) {
@@ -30,6 +32,8 @@ struct no_descriptions {
     /// Returns: only empty texts.
     [[nodiscard]] value_description operator()(id) const { return {}; }
 };
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

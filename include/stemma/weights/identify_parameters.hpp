@@ -49,7 +49,8 @@ public:
         : names_(&names), search_(&search) {
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             known_names_ = known_names_ || !names.is_made_up(search.name(t));
-            entry_names_ = entry_names_ || search.origins[t].basis == parameter_basis::name;
+            entry_names_ =
+                entry_names_ || search.origins[t].basis == parameter_origin::basis_kind::name;
         }
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             const bool taken = std::any_of(

@@ -72,7 +72,7 @@ public:
     }
 
     /// Returns: the tensor that replaces an entry, or null.
-    [[nodiscard]] const checkpoint_entry* whole(std::string_view name) const {
+    [[nodiscard]] const checkpoint::entry* whole(std::string_view name) const {
         const auto entry = whole_.find(name);
         return entry == whole_.end() ? nullptr : entry->second;
     }
@@ -124,8 +124,8 @@ public:
 
 private:
     struct change {
-        const checkpoint_entry* down = nullptr; // A
-        const checkpoint_entry* up = nullptr;   // B
+        const checkpoint::entry* down = nullptr; // A
+        const checkpoint::entry* up = nullptr;   // B
         bool embedding = false;
     };
 
@@ -209,7 +209,7 @@ private:
     }
 
     /// Classifies a tensor by name: `base_model.model.X.lora_A.weight`.
-    void add(const checkpoint_entry& entry) {
+    void add(const checkpoint::entry& entry) {
         std::string_view name = entry.name;
         for (const std::string_view prefix : {"base_model.model.", "base_model."}) {
             if (name.starts_with(prefix)) {
@@ -270,7 +270,7 @@ private:
         }
     }
 
-    [[nodiscard]] std::vector<float> numbers(const checkpoint_entry& entry) const {
+    [[nodiscard]] std::vector<float> numbers(const checkpoint::entry& entry) const {
         const auto bytes = tensors_.bytes(entry);
         return detail::floats_of(
             entry.data_type == detail::float32
@@ -289,7 +289,7 @@ private:
     std::string path_;
     checkpoint tensors_;
     std::map<std::string, change, std::less<>> changes_;
-    std::map<std::string, const checkpoint_entry*, std::less<>> whole_;
+    std::map<std::string, const checkpoint::entry*, std::less<>> whole_;
     std::optional<double> alpha_;
     double rank_ = 0;
     bool root_of_rank_ = false;

@@ -172,7 +172,7 @@ private:
         if (called_.empty()) {
             called_ = identify_parameters(opened_);
         }
-        return called_[t].basis == parameter_basis::name;
+        return called_[t].basis == parameter_origin::basis_kind::name;
     }
 
     /// Returns: the epsilon of folded batch norms: the given one, else that of an unfolded norm,
@@ -209,18 +209,18 @@ private:
             const auto& tensor = model_.tensors()[origin.tensor];
             const auto asked = find_wanted(origin);
             const bool is_asked = asked != wanted_entries::none;
-            if (origin.transform == parameter_transform::none && is_asked &&
+            if (origin.transform == parameter_origin::transform_kind::none && is_asked &&
                 is_called(origin.tensor)) {
                 report_.missing.emplace_back(name(origin.tensor));
                 continue;
             }
             const bool changes = options_.weights != nullptr || values_->changes(origin);
-            if (origin.transform == parameter_transform::none ||
+            if (origin.transform == parameter_origin::transform_kind::none ||
                 (!changes && origin.confidence < confidence::entry_below)) {
                 if (tensor.value != no_id && weights[tensor.value] &&
                     !read_tensor_header(model_, tensor).dims.empty()) {
                     unknown.add(origin.tensor);
-                    if (is_asked && origin.transform == parameter_transform::none) {
+                    if (is_asked && origin.transform == parameter_origin::transform_kind::none) {
                         report_.unknown.emplace_back(name(origin.tensor));
                     }
                 }
@@ -229,7 +229,8 @@ private:
             if (!is_asked) {
                 continue;
             }
-            if (origin.transform == parameter_transform::folded && origin.epsilon == 0) {
+            if (origin.transform == parameter_origin::transform_kind::folded &&
+                origin.epsilon == 0) {
                 origin.epsilon = epsilon;
                 report_.assumed_epsilon += !origin.bias && options_.epsilon <= 0 ? 1U : 0U;
             }

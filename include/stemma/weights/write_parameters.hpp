@@ -51,7 +51,7 @@ template <class Function = std::identity>
 parameter_texts(std::span<const parameter_origin> origins) {
     std::vector<std::string> texts(origins.size());
     for (const auto& origin : origins) {
-        if (origin.basis == parameter_basis::none) {
+        if (origin.basis == parameter_origin::basis_kind::none) {
             continue;
         }
         string_sink text;

@@ -7,7 +7,7 @@
 #include <stemma/align/detail/stated_scores.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/model/stated_module.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 
 #include <vector>
 
@@ -32,7 +32,7 @@ TEST_CASE("follow_readers: a constant goes where all its readers are, if they ar
     made.of[relu] = {4, 0, 0, 0.9F, true};
     made.of[tanh] = {5, 1, 1, 0.8F, true};
     const stemma::tree_index tree(std::vector<stemma::id>{no_id, 0, 0, 0, 0, 0});
-    const std::vector<stemma::stated_module> elsewhere(graph.size(), {3, 0.97F, true});
+    const std::vector<stemma::detail::stated_module> elsewhere(graph.size(), {3, 0.97F, true});
     stemma::detail::follow_readers(graph, nodes, {tree, elsewhere, nodes}, made);
     CHECK(made.of[cast].module == no_id);
     CHECK(made.of[first].module == no_id);

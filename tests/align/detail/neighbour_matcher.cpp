@@ -16,8 +16,8 @@
 
 namespace test::align_detail_neighbour_matcher {
 
+using stemma::graph_alignment;
 using stemma::id;
-using stemma::match_basis;
 using stemma::no_id;
 
 namespace {
@@ -40,7 +40,7 @@ public:
         , types_(before.graph, after.graph, stemma::rewritten_operators{})
         , values(before.graph, after.graph, numbers_, types_) {
         for (const auto& [from, to] : known) {
-            values.set(after.value(to), before.value(from), match_basis::computed);
+            values.set(after.value(to), before.value(from), graph_alignment::match_basis::computed);
         }
         values.grow();
     }
@@ -74,7 +74,7 @@ TEST_CASE("neighbour_matcher: follows operators of equal types from what is know
         CHECK(found.is("2", "b"));
         CHECK(found.is("3", "c"));
         CHECK(found.values.partner(1) == 1);
-        CHECK(found.values.basis(after.value("2")) == match_basis::neighbours);
+        CHECK(found.values.basis(after.value("2")) == graph_alignment::match_basis::neighbours);
     }
     SECTION("from the result, which is matched by position") {
         const growth found(before, after, {});

@@ -6,7 +6,7 @@
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/model/stated_module.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 
 #include <string_view>
 #include <vector>
@@ -15,7 +15,7 @@ namespace test::align_detail_stated_scores {
 
 using stemma::id;
 using stemma::no_id;
-using stemma::stated_module;
+using stemma::detail::stated_module;
 using stemma::detail::stated_scores;
 
 namespace {

@@ -22,9 +22,9 @@ namespace {
 /// A chain of operators, each with a type of its own.
 comparable_graph chain(std::initializer_list<const char*> types) {
     comparable_graph graph;
-    auto value = graph.add_value(stemma::value_role::given, "x");
+    auto value = graph.add_value(stemma::comparable_graph::value_role::given, "x");
     for (const auto* const type : types) {
-        const auto next = graph.add_value(stemma::value_role::made, "");
+        const auto next = graph.add_value(stemma::comparable_graph::value_role::made, "");
         graph.add_operator({.type = type}, std::vector<id>{value}, std::vector<id>{next});
         value = next;
     }

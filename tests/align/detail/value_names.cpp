@@ -13,14 +13,13 @@ namespace test::align_detail_value_names {
 using stemma::comparable_graph;
 using stemma::id;
 using stemma::no_id;
-using stemma::value_role;
 
 TEST_CASE("value_names: finds values by name, but none by an ambiguous or empty one") {
     comparable_graph graph;
-    const auto x = graph.add_value(value_role::given, "x");
-    graph.add_value(value_role::made, "twice");
-    graph.add_value(value_role::made, "twice");
-    graph.add_value(value_role::made, "");
+    const auto x = graph.add_value(comparable_graph::value_role::given, "x");
+    graph.add_value(comparable_graph::value_role::made, "twice");
+    graph.add_value(comparable_graph::value_role::made, "twice");
+    graph.add_value(comparable_graph::value_role::made, "");
     const stemma::detail::value_names names(graph);
     CHECK(names.find("x") == x);
     CHECK(names.find("y") == no_id);
@@ -30,8 +29,8 @@ TEST_CASE("value_names: finds values by name, but none by an ambiguous or empty 
 
 TEST_CASE("value_names: finds values by names to which tools added something") {
     comparable_graph graph;
-    const auto fc = graph.add_value(value_role::stored, "fc.weight");
-    const auto a = graph.add_value(value_role::made, "a_token_1");
+    const auto fc = graph.add_value(comparable_graph::value_role::stored, "fc.weight");
+    const auto a = graph.add_value(comparable_graph::value_role::made, "a_token_1");
     const stemma::detail::value_names names(graph);
     CHECK(names.find_within("fc.weight_quantized") == fc);
     CHECK(names.find_within("fc.weight_quantized_scale") == fc);
@@ -45,11 +44,11 @@ TEST_CASE("value_names: finds values by names to which tools added something") {
 TEST_CASE("value_names: finds all values of another graph, in any order") {
     comparable_graph graph;
     for (const auto* name : {"a", "b", "twice", "c", "twice", "", "d"}) {
-        graph.add_value(value_role::made, name);
+        graph.add_value(comparable_graph::value_role::made, name);
     }
     comparable_graph other;
     for (const auto* name : {"a", "b", "twice", "c", "twice", "", "new", "d", "b", "c", "a"}) {
-        other.add_value(value_role::made, name);
+        other.add_value(comparable_graph::value_role::made, name);
     }
     const stemma::detail::value_names names(graph);
     CHECK(names.find_all(other) ==
@@ -58,9 +57,9 @@ TEST_CASE("value_names: finds all values of another graph, in any order") {
 
 TEST_CASE("operator_names: finds operators by unambiguous names") {
     comparable_graph graph;
-    const auto x = graph.add_value(value_role::given, "x");
+    const auto x = graph.add_value(comparable_graph::value_role::given, "x");
     const auto add = [&](const char* name) {
-        const auto y = graph.add_value(value_role::made, "");
+        const auto y = graph.add_value(comparable_graph::value_role::made, "");
         return graph.add_operator({.type = "Relu", .name = name}, std::vector<id>{x},
                                   std::vector<id>{y});
     };

@@ -15,7 +15,6 @@ namespace test::align_detail_value_numbers {
 using stemma::comparable_graph;
 using stemma::id;
 using stemma::no_id;
-using stemma::value_role;
 using stemma::detail::value_numbers;
 
 namespace {
@@ -23,11 +22,11 @@ namespace {
 /// A graph under construction.
 struct scene {
     comparable_graph graph;
-    id x = graph.add_value(value_role::given, "x");
+    id x = graph.add_value(comparable_graph::value_role::given, "x");
 
     /// Returns: the value that a new operator makes.
     id add(const std::string& type, const std::vector<id>& inputs, bool hides_data = false) {
-        const auto out = graph.add_value(value_role::made, "");
+        const auto out = graph.add_value(comparable_graph::value_role::made, "");
         graph.add_operator({.type = type, .hides_data = hides_data}, inputs, std::vector<id>{out});
         return out;
     }
@@ -57,7 +56,8 @@ TEST_CASE("value_numbers: equal operators on equal inputs compute the same") {
 TEST_CASE("value_numbers: constants are the same if their contents are") {
     scene s;
     const auto add_constant = [&](std::uint64_t content) {
-        const auto out = s.graph.add_value(value_role::made, "", {.exact = content});
+        const auto out =
+            s.graph.add_value(comparable_graph::value_role::made, "", {.exact = content});
         s.graph.add_operator({.type = "Constant", .constant = true}, {}, std::vector<id>{out});
     };
     add_constant(5);
@@ -70,9 +70,9 @@ TEST_CASE("value_numbers: constants are the same if their contents are") {
 
 TEST_CASE("value_numbers: stored values are the same if their contents are") {
     scene s;
-    const auto v = s.graph.add_value(value_role::stored, "v", {.exact = 5});
-    const auto w = s.graph.add_value(value_role::stored, "w", {.exact = 5});
-    const auto unknown = s.graph.add_value(value_role::stored, "u");
+    const auto v = s.graph.add_value(comparable_graph::value_role::stored, "v", {.exact = 5});
+    const auto w = s.graph.add_value(comparable_graph::value_role::stored, "w", {.exact = 5});
+    const auto unknown = s.graph.add_value(comparable_graph::value_role::stored, "u");
     const auto a = s.add("Mul", {s.x, v});
     const auto b = s.add("Mul", {s.x, w});
     const auto c = s.add("Mul", {s.x, unknown});
@@ -94,7 +94,7 @@ TEST_CASE("value_numbers: an Identity has the number of its input") {
 
 TEST_CASE("value_numbers: shapes and constants are not data") {
     scene s;
-    const auto w = s.graph.add_value(value_role::stored, "w", {.exact = 5});
+    const auto w = s.graph.add_value(comparable_graph::value_role::stored, "w", {.exact = 5});
     const auto shape = s.add("Shape", {s.x}, true);
     const auto reshaped = s.add("Reshape", {w, shape});
     const auto y = s.add("Mul", {s.x, reshaped});
@@ -108,9 +108,9 @@ TEST_CASE("value_numbers: shapes and constants are not data") {
 
 TEST_CASE("value_numbers: what cannot be compared equals itself alone") {
     comparable_graph graph;
-    const auto x = graph.add_value(value_role::given, "x");
+    const auto x = graph.add_value(comparable_graph::value_role::given, "x");
     const auto add = [&] {
-        const auto out = graph.add_value(value_role::made, "");
+        const auto out = graph.add_value(comparable_graph::value_role::made, "");
         graph.add_operator({.type = "If", .opaque = true}, std::vector<id>{x},
                            std::vector<id>{out});
         return out;

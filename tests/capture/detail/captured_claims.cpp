@@ -5,20 +5,20 @@
 #include "../../model_files.hpp"
 #include "../../scratch_folder.hpp"
 
-#include <stemma/capture/capture.hpp>
 #include <stemma/capture/captures.hpp>
+#include <stemma/capture/detail/capture_reader.hpp>
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/model/accuracy.hpp>
-#include <stemma/model/stated_module.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
-#include <stemma/record/tag_model.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -140,7 +140,7 @@ std::string tag(const attributed_model& opened, const test::scratch_folder& fold
                 const std::string& name) {
     const stemma::carrier_set carriers;
     const auto record = stemma::detail::to_json(opened.record(carriers), opened.modules());
-    stemma::tag_editor editor(
+    stemma::detail::tag_editor editor(
         opened.model(), opened.modules(), opened.tags(), carriers,
         stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags()), record,
         {});
@@ -246,7 +246,7 @@ TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is su
         }
     }
     const auto claims_of = [&](std::vector<nlohmann::json> graphs) {
-        stemma::capture_reader reader;
+        stemma::detail::capture_reader reader;
         reader.read(test::read_bytes((folder / "modules.json").string()), "modules.json");
         nlohmann::json both{{"fx", {{"tracer", "both"}, {"nodes", nlohmann::json::array()}}}};
         for (std::size_t i = 0; i < graphs.size(); ++i) {
@@ -261,7 +261,7 @@ TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is su
         stemma::detail::captured_claims finder(model, ops, tree, owners.mapping);
         for (const auto& operations : reader.fx(tree)) {
             finder.align_operations(operations, provenance::fx,
-                                    std::vector<stemma::stated_module>(model.node_count()));
+                                    std::vector<stemma::detail::stated_module>(model.node_count()));
         }
         auto found = finder.finish().claims;
         REQUIRE(found.size() == 1);

@@ -69,9 +69,9 @@ std::vector<indices> match(const std::vector<tensor_of>& initializers,
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
     std::string data;
-    std::vector<stemma::checkpoint_entry> known;
+    std::vector<stemma::checkpoint::entry> known;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        stemma::checkpoint_entry entry;
+        stemma::checkpoint::entry entry;
         entry.name = "e" + std::to_string(i);
         entry.data_type = 1;
         entry.width = 4;

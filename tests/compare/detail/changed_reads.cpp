@@ -5,8 +5,8 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
-#include <stemma/compare/node_match.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -28,7 +28,7 @@ std::string changed(const test::message& first, const test::message& second) {
     const auto to = opened(second);
     const stemma::detail::compared_model a(from);
     const stemma::detail::compared_model b(to);
-    stemma::node_match match(a.model().node_count(), b.model().node_count());
+    stemma::detail::node_match match(a.model().node_count(), b.model().node_count());
     for (stemma::id v = 0; v < a.model().node_count(); ++v) {
         match.add(v, v);
     }

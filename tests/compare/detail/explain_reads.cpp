@@ -7,9 +7,9 @@
 
 #include <stemma/compare/detail/changed_reads.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/module_pairs.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
-#include <stemma/compare/module_pairs.hpp>
-#include <stemma/compare/node_match.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -31,7 +31,7 @@ stemma::attributed_model chain(const test::names& order, const std::string& skip
 std::string explained(const stemma::attributed_model& from, const stemma::attributed_model& to) {
     const stemma::detail::compared_model a(from);
     const stemma::detail::compared_model b(to);
-    stemma::node_match match(a.model().node_count(), b.model().node_count());
+    stemma::detail::node_match match(a.model().node_count(), b.model().node_count());
     for (stemma::id v = 0; v < a.model().node_count(); ++v) {
         for (stemma::id w = 0; w < b.model().node_count(); ++w) {
             if (a.model().name(v) == b.model().name(w)) {

@@ -23,7 +23,8 @@ std::string paired(const test::names& first, const test::names& second,
     const stemma::wire_model a(from, "a");
     const stemma::wire_model b(to, "b");
     std::string text;
-    for (const auto& [x, y] : stemma::detail::pair_interface(a, b, &stemma::graph_record::inputs)) {
+    for (const auto& [x, y] :
+         stemma::detail::pair_interface(a, b, &stemma::onnx_model::graph_record::inputs)) {
         text.append(text.empty() ? "" : " ").append(a.value_name(x));
         text.append("=").append(b.value_name(y));
     }

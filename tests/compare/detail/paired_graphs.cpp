@@ -4,7 +4,7 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
-#include <stemma/compare/node_match.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -34,7 +34,7 @@ TEST_CASE("paired_graphs: bodies by owner and attribute, functions by what is in
     const stemma::wire_model a(first, "a");
     const stemma::wire_model b(second, "b");
     REQUIRE(a.graph_count() == 3);
-    stemma::node_match match(a.node_count(), b.node_count());
+    stemma::detail::node_match match(a.node_count(), b.node_count());
     const auto partners = [&] {
         const stemma::detail::paired_graphs graphs(a, b, match);
         std::string text;

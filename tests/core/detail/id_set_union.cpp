@@ -4,8 +4,8 @@
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
 
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 
 #include <cstddef>
 #include <limits>
@@ -15,9 +15,9 @@
 namespace test::core_detail_id_set_union {
 
 using stemma::id;
-using stemma::id_set;
-using stemma::id_set_pool;
 using stemma::no_id;
+using stemma::detail::id_set;
+using stemma::detail::id_set_pool;
 using stemma::detail::id_set_union;
 
 namespace {

@@ -20,7 +20,8 @@ namespace test::cut_detail_edited_join {
 
 namespace {
 
-std::string text_of(const stemma::message_tree& rope, const stemma::detail::split_folder& folder) {
+std::string text_of(const stemma::detail::message_tree& rope,
+                    const stemma::detail::split_folder& folder) {
     std::string text;
     rope.for_each(
         [&](stemma::id file, std::uint64_t begin, std::uint64_t size) {

@@ -47,7 +47,7 @@ struct scene {
         const stemma::detail::edited_sparse found(folder);
         CHECK_FALSE(found.contains("x"));
         REQUIRE(found.contains("s"));
-        stemma::message_tree graph;
+        stemma::detail::message_tree graph;
         found.append("s", graph);
         std::string text;
         graph.for_each(

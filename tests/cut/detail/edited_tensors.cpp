@@ -17,7 +17,7 @@ namespace {
 /// Returns: an initializer, without the header of the field of the graph.
 std::string text_of(const stemma::detail::edited_tensors& tensors, std::string_view name,
                     const stemma::detail::split_folder& folder) {
-    stemma::message_tree graph;
+    stemma::detail::message_tree graph;
     tensors.append(name, graph);
     std::string text;
     graph.for_each(

@@ -14,7 +14,7 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/model_record.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/tagging/name_modules.hpp>
 
 #include <cstddef>

@@ -77,7 +77,7 @@ TEST_CASE("find_loads: parameters are those of find_weights, also in Constants a
     const stemma::wire_model model(bytes);
     const auto loads = stemma::detail::find_loads(model);
     std::uint64_t found = 0;
-    for (const auto& weight_found : stemma::find_weights(model)) {
+    for (const auto& weight_found : stemma::detail::find_weights(model)) {
         found += weight_found.kind == stemma::weight_kind::parameter ? weight_found.elements : 0;
     }
     std::uint64_t sum = 0;

@@ -102,7 +102,7 @@ TEST_CASE("append_stored: records the new location of data, and keeps the rest",
           "[onnx][weight_store]") {
     const scene s;
     stemma::detail::weight_store store(s.model, s.file, "store.bin");
-    stemma::message_tree graph;
+    stemma::detail::message_tree graph;
     REQUIRE(stemma::detail::append_stored(s.model, 0, "other", store, graph));
     CHECK(graph.text(s.file.bytes()) ==
           test::message()

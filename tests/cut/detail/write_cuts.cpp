@@ -81,8 +81,9 @@ struct all_modules {
         return plan.refusal == stemma::cut_refusal::none
                    ? stemma::detail::cut_target{file(i, part), "part " + std::to_string(part),
                                                 store,
-                                                i % 2 == 0 ? stemma::target_state::absent
-                                                           : stemma::target_state::unknown}
+                                                i % 2 == 0
+                                                    ? stemma::output_file::target_state::absent
+                                                    : stemma::output_file::target_state::unknown}
                    : stemma::detail::cut_target{};
     }
 

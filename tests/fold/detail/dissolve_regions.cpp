@@ -9,8 +9,8 @@ namespace test::fold_detail_dissolve_regions {
 
 namespace {
 
-using stemma::fold_item;
 using stemma::no_id;
+using stemma::detail::fold_item;
 
 constexpr fold_item op(stemma::id vertex) {
     return {vertex, false};
@@ -20,8 +20,8 @@ constexpr fold_item inside(stemma::id region) {
 }
 
 /// 0 holds 1 and 4, 1 holds 2 and 3.
-stemma::fold_regions_result nested() {
-    stemma::fold_regions_result found;
+stemma::detail::fold_regions_result nested() {
+    stemma::detail::fold_regions_result found;
     found.regions = {
         {0, 0, 0, 1, no_id, 5, 0, {op(0), inside(1), op(5), inside(4)}},
         {1, 0, 0, 1, 0, 4, 0, {op(1), inside(2), inside(3)}},

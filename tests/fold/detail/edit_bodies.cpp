@@ -25,7 +25,7 @@ TEST_CASE("edit_bodies: nodes with rebuilt but unchanged bodies stay the same") 
         const stemma::graph_contents contents(model);
         for (id node = 0; node < model.node_count(); ++node) {
             std::map<id, int> met;
-            stemma::message_tree made;
+            stemma::detail::message_tree made;
             stemma::detail::edit_bodies(
                 made, model, contents, node,
                 [&](id g, const stemma::detail::wire_reader& fields) {
@@ -38,7 +38,7 @@ TEST_CASE("edit_bodies: nodes with rebuilt but unchanged bodies stay the same") 
                             made.add_range(model.message(inside).begin, model.message(inside).size);
                         });
                 },
-                [](stemma::edited_field&) {});
+                [](stemma::detail::edited_field&) {});
             const auto message = model.message(node);
             CHECK(made.text(bytes) == bytes.substr(message.begin, message.size));
             CHECK(met.size() == contents.bodies_of(node).size());
@@ -64,7 +64,7 @@ TEST_CASE("edit_bodies: every body and node gets its own content, and fields can
     const stemma::wire_model model(bytes);
     const stemma::graph_contents contents(model);
     const auto owner = model.node_count() - 1;
-    stemma::message_tree tree;
+    stemma::detail::message_tree tree;
     stemma::detail::edit_bodies(
         tree, model, contents, owner,
         [&](id g, const stemma::detail::wire_reader& fields) {
@@ -75,7 +75,7 @@ TEST_CASE("edit_bodies: every body and node gets its own content, and fields can
                     tree.append(4, "Tanh" + std::to_string(model.graph_of(inside)));
                 });
         },
-        [](stemma::edited_field& field) {
+        [](stemma::detail::edited_field& field) {
             if (field.number == 3) {
                 field.erase();
             }

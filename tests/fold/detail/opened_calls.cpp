@@ -45,7 +45,8 @@ std::size_t open(const std::string& bytes, const stemma::detail::fold_record& re
     const stemma::wire_model model(bytes, "folded");
     const stemma::graph_contents contents(model);
     const stemma::detail::folded_functions functions(model, record);
-    const stemma::detail::opened_calls::body_opener none = [](id) -> const stemma::message_tree& {
+    const stemma::detail::opened_calls::body_opener none =
+        [](id) -> const stemma::detail::message_tree& {
         throw std::logic_error("nothing has bodies here");
     };
     return stemma::detail::opened_calls(model, contents, functions, record, 0, budget, none).size();
@@ -148,10 +149,11 @@ TEST_CASE("call_attributes: references get the value of the call, at any depth")
     REQUIRE(inner.read(model, 1, &outer));
     CHECK(!stemma::detail::call_attributes().read(model, 3, &outer));
 
-    stemma::message_tree node;
+    stemma::detail::message_tree node;
     std::size_t put = 0;
-    node.edit(model.reader(model.message(2)),
-              [&](stemma::edited_field& field) { put += inner.put(model, field, node) ? 1U : 0U; });
+    node.edit(model.reader(model.message(2)), [&](stemma::detail::edited_field& field) {
+        put += inner.put(model, field, node) ? 1U : 0U;
+    });
     CHECK(put == 1); // the other one refers to nothing that is there
     CHECK(node.text(bytes) == test::node("Constant", {}, {"y"})
                                   .inner(5, test::text_attribute("value_string", "x"))

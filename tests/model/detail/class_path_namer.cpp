@@ -6,7 +6,7 @@
 
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/tagging/select_modules.hpp>
+#include <stemma/tagging/detail/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace {
 
 /// Segments of all selected modules, with names distinguished by a maximum number of parts.
 stemma::tag_table name(const stemma::module_tree& tree, std::size_t max_names = 32) {
-    stemma::tag_table tags(tree.index(), stemma::select_modules(tree));
+    stemma::tag_table tags(tree.index(), stemma::detail::select_modules(tree));
     stemma::detail::class_path_namer<stemma::module_tree>(tree, tags, max_names).run();
     tags.finish();
     return tags;

@@ -25,7 +25,7 @@ std::string content_of(const std::string& node) {
 }
 
 std::string renamed(const std::string& bytes, const char* name) {
-    stemma::message_tree node;
+    stemma::detail::message_tree node;
     stemma::detail::append_renamed_attribute(node, reader(bytes), name);
     return content_of(node.text(bytes));
 }
@@ -47,7 +47,7 @@ TEST_CASE("attribute_texts: a renamed attribute is otherwise unchanged, and can 
 
 TEST_CASE("attribute_texts: a reference has the name, the type, and no value") {
     const auto bytes = test::message().number(3, 7).number(20, 2).text(1, "value").bytes();
-    stemma::message_tree node;
+    stemma::detail::message_tree node;
     stemma::detail::append_attribute_reference(node, reader(bytes), "value", "of_call");
     const auto made = content_of(node.text(bytes));
     CHECK(made == test::message().text(1, "value").number(20, 2).text(21, "of_call").bytes());

@@ -4,8 +4,8 @@
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
 
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/splices.hpp>
-#include <stemma/onnx/message_tree.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -16,15 +16,15 @@ namespace test::onnx_detail_byte_patch {
 
 namespace {
 
-std::string text_of(const stemma::message_tree& rope, std::string_view file) {
+std::string text_of(const stemma::detail::message_tree& rope, std::string_view file) {
     stemma::detail::string_splice splice(file);
     rope.write(splice);
     return splice.text;
 }
 
 /// Returns: a rope for `text`, some of whose pieces are ranges of a file that contains it.
-stemma::message_tree rope_of(std::string_view text, test::random_numbers& random) {
-    stemma::message_tree rope;
+stemma::detail::message_tree rope_of(std::string_view text, test::random_numbers& random) {
+    stemma::detail::message_tree rope;
     for (std::size_t at = 0; at < text.size();) {
         const auto size = std::min<std::size_t>(1 + random(7), text.size() - at);
         random.one_in(2) ? rope.add_range(at, size) : rope.add_text(text.substr(at, size));
@@ -87,7 +87,7 @@ TEST_CASE("byte_patch: rejects other bytes of the same size next to a change, no
     REQUIRE(patch);
     auto changed = std::string(100, 'a') + std::string(100, 'b');
     const auto applies = [&] {
-        stemma::message_tree tree;
+        stemma::detail::message_tree tree;
         tree.add_range(0, changed.size());
         return patch->apply(tree, changed).has_value();
     };
@@ -106,7 +106,7 @@ TEST_CASE("byte_patch: a repeated insertion is stored once") {
         patch.replace(0, text);
     }
     CHECK(patch.to_bytes().size() < 2 * text.size());
-    stemma::message_tree zeros;
+    stemma::detail::message_tree zeros;
     zeros.add_text(std::string(1000, '0'));
     CHECK(patch.apply(zeros, {}).value().size() == 1000 + 100 * text.size());
 }
@@ -118,7 +118,7 @@ TEST_CASE("byte_patch: does not repeat a text more often than any model") {
         patch.replace(1, text);
         patch.keep(1);
     }
-    stemma::message_tree zeros;
+    stemma::detail::message_tree zeros;
     zeros.add_text(std::string(200, '0'));
     CHECK_FALSE(patch.apply(zeros, {}));
 }

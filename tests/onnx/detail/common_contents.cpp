@@ -5,7 +5,7 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/parallel.hpp>
-#include <stemma/onnx/content_hashes.hpp>
+#include <stemma/onnx/detail/content_hashes.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -112,8 +112,8 @@ TEST_CASE("common_contents: tells apart what hashes of all data tell apart", "[o
         const std::array models{stemma::wire_model(bytes[0]), stemma::wire_model(bytes[1])};
         const std::array stored{stemma::detail::stored_tensors(models[0]),
                                 stemma::detail::stored_tensors(models[1])};
-        auto expected = stemma::hash_contents(models[0]);
-        const auto more = stemma::hash_contents(models[1]);
+        auto expected = stemma::detail::hash_contents(models[0]);
+        const auto more = stemma::detail::hash_contents(models[1]);
         expected.insert(expected.end(), more.begin(), more.end());
         for (const unsigned most : {1U, 3U}) {
             const stemma::thread_scope threads({most, 1});
@@ -175,7 +175,7 @@ TEST_CASE("common_contents: of all widths of elements", "[onnx]") {
         CHECK(common.of(0)[0].loose == common.of(1)[0].loose);
         CHECK(common.of(0)[0].loose != common.of(1)[1].loose);
         CHECK(common.of(0)[0].exact != common.of(1)[0].exact);
-        CHECK(common.of(0)[0].nonzero == stemma::hash_contents(before)[0].nonzero);
+        CHECK(common.of(0)[0].nonzero == stemma::detail::hash_contents(before)[0].nonzero);
     }
 }
 

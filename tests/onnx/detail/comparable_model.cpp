@@ -31,7 +31,8 @@ TEST_CASE("comparable_model: keeps the model's numbers, and ignores the order of
     CHECK(graph.results().size() == 1);
     for (stemma::id value = 0; value < model.value_count(); ++value) {
         CHECK(graph.value_name(value) == model.value_name(value));
-        CHECK((graph.role(value) == stemma::value_role::stored) == model.is_initializer(value));
+        CHECK((graph.role(value) == stemma::comparable_graph::value_role::stored) ==
+              model.is_initializer(value));
     }
 }
 

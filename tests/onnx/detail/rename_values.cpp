@@ -17,7 +17,7 @@ std::string renamed(const std::string& bytes, names_in message) {
     names.add("a", "other");
     const stemma::detail::wire_reader fields(bytes.data(), 0,
                                              static_cast<std::uint32_t>(bytes.size()), "test");
-    stemma::message_tree tree;
+    stemma::detail::message_tree tree;
     stemma::detail::append_renamed(tree, fields, message, names);
     return tree.text(bytes);
 }

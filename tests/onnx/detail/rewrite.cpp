@@ -15,8 +15,8 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
-#include <stemma/record/tag_model.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -78,7 +78,7 @@ std::string written(const stemma::wire_model& model, Editor& editor) {
 TEST_CASE("model_editor: accepts editors and rejects near misses", "[onnx][rewrite]") {
     STATIC_REQUIRE(stemma::detail::model_editor<changes_nothing>);
     STATIC_REQUIRE(stemma::detail::model_editor<const stemma::detail::strip_editor>);
-    STATIC_REQUIRE(stemma::detail::model_editor<stemma::tag_editor<stemma::carrier_set>>);
+    STATIC_REQUIRE(stemma::detail::model_editor<stemma::detail::tag_editor<stemma::carrier_set>>);
     STATIC_REQUIRE_FALSE(stemma::detail::model_editor<not_an_editor>);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("rewrite: writes files and bytes alike", "[onnx][rewrite]") {
         const auto record =
             stemma::detail::find_model_metadata(stemma::wire_model(expected), "pkg.stemma.model");
         REQUIRE(record);
-        stemma::tag_editor editor(
+        stemma::detail::tag_editor editor(
             tagged.model, tagged.modules, tagged.found, stemma::carrier_set{},
             stemma::detail::find_value_tags(tagged.model, tagged.modules, tagged.found), *record,
             {});
@@ -209,9 +209,9 @@ TEST_CASE("rewrite: rejects a result of 2 GiB before writing anything", "[onnx][
     const stemma::wire_model& model = tagged.model;
     REQUIRE(model.node_count() == 1);
 
-    stemma::tag_editor editor(model, tagged.modules, tagged.found, stemma::carrier_set{},
-                              stemma::detail::find_value_tags(model, tagged.modules, tagged.found),
-                              "record", {});
+    stemma::detail::tag_editor editor(
+        model, tagged.modules, tagged.found, stemma::carrier_set{},
+        stemma::detail::find_value_tags(model, tagged.modules, tagged.found), "record", {});
     try {
         stemma::detail::rewrite plan(model, editor);
         FAIL("a plan for " << plan.size() << " bytes");

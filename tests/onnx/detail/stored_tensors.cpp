@@ -4,7 +4,7 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
-#include <stemma/onnx/content_hashes.hpp>
+#include <stemma/onnx/detail/content_hashes.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <string>

@@ -15,7 +15,7 @@ namespace test::onnx_detail_value_roles {
 
 namespace {
 
-using role = stemma::input_role;
+using role = stemma::detail::input_role;
 
 constexpr std::uint64_t float32 = 1;
 constexpr std::uint64_t int8 = 3;
@@ -56,7 +56,7 @@ private:
 
     std::string bytes_;
     stemma::wire_model model_;
-    stemma::input_roles table_;
+    stemma::detail::input_roles table_;
     stemma::detail::value_roles roles_;
 };
 

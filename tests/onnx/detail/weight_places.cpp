@@ -23,7 +23,7 @@ TEST_CASE(
     graph.inner(5, test::tensor("a.weight", {2, 3})).inner(5, test::tensor("tied", {5}));
     const auto bytes = test::model(graph).bytes();
     const test::tagged_model tagged(bytes);
-    const auto weights = stemma::find_weights(tagged.model);
+    const auto weights = stemma::detail::find_weights(tagged.model);
     const auto places =
         stemma::detail::place_weights(tagged.model, tagged.modules, tagged.found, weights);
     REQUIRE(places.size() == 2);
@@ -50,7 +50,7 @@ TEST_CASE("place_weights: a quantized weight belongs where what dequantizes it i
         .inner(5, test::tensor("s", {3}));
     const auto bytes = test::model(graph).bytes();
     const test::tagged_model tagged(bytes);
-    const auto weights = stemma::find_weights(tagged.model);
+    const auto weights = stemma::detail::find_weights(tagged.model);
     const auto places =
         stemma::detail::place_weights(tagged.model, tagged.modules, tagged.found, weights);
     REQUIRE(weights.size() == 2);

@@ -20,7 +20,7 @@
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <cstddef>
 #include <string>
@@ -139,9 +139,9 @@ TEST_CASE("find_recorded: repeated keys on a node are several origins") {
     };
     CHECK(count(bytes, "pkg.stemma.module") == 3);
     stemma::carrier_set carriers{.mark = true};
-    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), carriers, {},
-                              stemma::detail::to_json(opened.record(carriers), opened.modules()),
-                              "");
+    stemma::detail::tag_editor editor(
+        opened.model(), opened.modules(), opened.tags(), carriers, {},
+        stemma::detail::to_json(opened.record(carriers), opened.modules()), "");
     stemma::detail::rewrite plan(opened.model(), editor);
     stemma::detail::string_splice out(opened.model().bytes());
     plan.write(out);
@@ -292,8 +292,9 @@ TEST_CASE("find_recorded: with a capture of the modules, remaining tags count in
     CHECK(opened.tags().attributions[2].source != provenance::recorded); // b.fc is missing
     // Tagging with it, and again, changes nothing.
     const auto write = [](const stemma::attributed_model& from) {
-        stemma::tag_editor editor(from.model(), from.modules(), from.tags(), stemma::carrier_set{},
-                                  {}, stemma::detail::to_json(from.record({}), from.modules()), "");
+        stemma::detail::tag_editor editor(
+            from.model(), from.modules(), from.tags(), stemma::carrier_set{}, {},
+            stemma::detail::to_json(from.record({}), from.modules()), "");
         stemma::detail::rewrite plan(from.model(), editor);
         stemma::detail::string_splice out(from.model().bytes());
         plan.write(out);

@@ -28,7 +28,7 @@ TEST_CASE("write_operation_metadata: has type, inputs, outputs and tags of every
         stemma::string_sink sink;
         stemma::detail::write_operation_metadata(sink, model, tagged.found, values, names);
         const auto read = nlohmann::json::parse(sink.text);
-        const auto tags_in = [&](stemma::id_set set) {
+        const auto tags_in = [&](stemma::detail::id_set set) {
             std::vector<std::string> tags;
             values.pool.for_each(set, [&](id m) { tags.push_back(tagged.found.tags.text(m)); });
             return tags;

@@ -119,7 +119,7 @@ TEST_CASE("find_gates: recurrent layers without names are those of the only modu
     const auto right = stemma::identify_parameters(opened, {.known = &known});
     std::size_t gates = 0;
     for (std::size_t t = 0; t < found.size(); ++t) {
-        if (right[t].transform == stemma::parameter_transform::gates) {
+        if (right[t].transform == stemma::parameter_origin::transform_kind::gates) {
             CHECK(found[t].transform == right[t].transform);
             CHECK(found[t].entries == right[t].entries);
             ++gates;

@@ -37,7 +37,7 @@ TEST_CASE("normed_entries: a computed weight, and no other, has directions and l
     normed_entries(search).find_declared();
     for (const auto& origin : search.origins) {
         const bool computed = search.name(origin.tensor) == "onnx::Conv_14";
-        CHECK((origin.transform == stemma::parameter_transform::normed) == computed);
+        CHECK((origin.transform == stemma::parameter_origin::transform_kind::normed) == computed);
     }
 }
 

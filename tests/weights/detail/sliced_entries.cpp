@@ -36,7 +36,7 @@ struct slice {
 std::vector<slice> slices_of(const std::vector<stemma::parameter_origin>& origins) {
     std::vector<slice> found;
     for (const auto& origin : origins) {
-        if (origin.transform == stemma::parameter_transform::sliced) {
+        if (origin.transform == stemma::parameter_origin::transform_kind::sliced) {
             found.push_back({origin.entries.at(0), origin.first, origin.axis});
         }
     }

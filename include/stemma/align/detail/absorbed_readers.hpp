@@ -99,7 +99,7 @@ private:
         const auto others = before_.inputs(before);
         return std::any_of(inputs.begin(), inputs.end(), [&](id v) {
             return v != no_id && value_[v] != no_id &&
-                   before_.role(value_[v]) == value_role::stored &&
+                   before_.role(value_[v]) == comparable_graph::value_role::stored &&
                    std::find(others.begin(), others.end(), value_[v]) != others.end();
         });
     }

@@ -152,22 +152,22 @@ private:
     /// too.
     [[nodiscard]] bool is_folded(id v, id before) const {
         const auto maker = before_.maker(before);
-        return after_.maker(v) == no_id && after_.role(v) == value_role::stored && maker != no_id &&
-               !before_.constant(maker);
+        return after_.maker(v) == no_id && after_.role(v) == comparable_graph::value_role::stored &&
+               maker != no_id && !before_.constant(maker);
     }
 
     void note(id op) {
         for (const auto v : after_.inputs(op)) {
             if (v != no_id && values_.value(v) != no_id &&
-                before_.role(values_.value(v)) != value_role::stored &&
+                before_.role(values_.value(v)) != comparable_graph::value_role::stored &&
                 !is_folded(v, values_.value(v))) {
                 add(begins_, values_.value(v));
             }
         }
         for (const auto v : after_.outputs(op)) {
             if (v != no_id && values_.value(v) != no_id) {
-                const bool passed =
-                    values_.basis(v) == match_basis::passed && types_.passes(after_.type(op));
+                const bool passed = values_.basis(v) == graph_alignment::match_basis::passed &&
+                                    types_.passes(after_.type(op));
                 add(passed ? passed_ : ends_, values_.value(v));
             }
         }
@@ -217,18 +217,18 @@ private:
     }
 
     [[nodiscard]] float certainty(id op) const {
-        auto best = match_basis::none;
+        auto best = graph_alignment::match_basis::none;
         for (const auto v : after_.outputs(op)) {
             best = v == no_id ? best : std::max(best, values_.basis(v));
         }
         switch (best) {
-        case match_basis::computed:
+        case graph_alignment::match_basis::computed:
             return confidence::carried_computed;
-        case match_basis::named:
+        case graph_alignment::match_basis::named:
             return confidence::carried_named;
-        case match_basis::derived:
+        case graph_alignment::match_basis::derived:
             return confidence::carried_derived;
-        case match_basis::passed:
+        case graph_alignment::match_basis::passed:
             return confidence::carried_passed;
         default:
             return confidence::carried_between;
@@ -286,7 +286,7 @@ private:
 
     /// Whether a value of the original is still there, rather than passed on or similar.
     [[nodiscard]] bool survives(id v) const {
-        return v != no_id && values_.basis(v) >= match_basis::named;
+        return v != no_id && values_.basis(v) >= graph_alignment::match_basis::named;
     }
 
     [[nodiscard]] bool takes_matrices(id op) const {
@@ -324,7 +324,8 @@ private:
         for (const auto v : after_.inputs(op)) {
             const auto maker = v == no_id ? no_id : after_.maker(v);
             if (maker == no_id || after_.constant(maker)) {
-                if (from == no_id && v != no_id && after_.role(v) != value_role::stored) {
+                if (from == no_id && v != no_id &&
+                    after_.role(v) != comparable_graph::value_role::stored) {
                     break;
                 }
                 continue;
@@ -353,9 +354,11 @@ private:
         const auto inputs = after_.inputs(op);
         const auto outputs = after_.outputs(op);
         return !types_.passes(after_.type(op)) && types_.passes(after_.type(from)) &&
-               std::any_of(
-                   inputs.begin(), inputs.end(),
-                   [&](id v) { return v != no_id && after_.role(v) == value_role::stored; }) &&
+               std::any_of(inputs.begin(), inputs.end(),
+                           [&](id v) {
+                               return v != no_id &&
+                                      after_.role(v) == comparable_graph::value_role::stored;
+                           }) &&
                std::none_of(outputs.begin(), outputs.end(),
                             [&](id v) { return v != no_id && values_.value(v) != no_id; });
     }

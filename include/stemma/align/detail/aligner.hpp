@@ -19,8 +19,8 @@
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/parameter_shapes.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/model/stated_module.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -158,7 +158,7 @@ private:
         if (entry.operation == no_id || nodes_.of_shapes[n] || stated_.confirms(n, entry.module)) {
             return;
         }
-        aligned_operator first;
+        alignment::aligned first;
         bool agreed = true;
         for (auto r : nodes_.readers[n]) {
             const auto& reader = result.of[nodes_.vertex[r]];

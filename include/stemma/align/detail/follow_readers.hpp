@@ -35,7 +35,7 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, const stated_sco
         if (aligned[i]) {
             continue;
         }
-        aligned_operator created;
+        alignment::aligned created;
         bool agreed = true;
         for (auto [it, last] = out_edges(*v, graph); it != last && agreed; ++it) {
             const auto w = index_of(graph, target(*it, graph));

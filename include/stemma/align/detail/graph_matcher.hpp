@@ -62,7 +62,9 @@ public:
     }
 
     [[nodiscard]] std::vector<id> take_values() { return std::move(value_); }
-    [[nodiscard]] std::vector<match_basis> take_bases() { return std::move(basis_); }
+    [[nodiscard]] std::vector<graph_alignment::match_basis> take_bases() {
+        return std::move(basis_);
+    }
     using neighbour_matcher::after_readers;
     using neighbour_matcher::basis;
     using neighbour_matcher::before_readers;
@@ -114,8 +116,9 @@ private:
     void match_anchored(std::size_t most) {
         anchored_heads heads(before_, after_, types_, before_readers_, after_readers_);
         for (id v = 0; v < after_.value_count(); ++v) {
-            if (value_[v] != no_id && after_.role(v) == value_role::stored &&
-                (basis_[v] == match_basis::derived || contents_.is_unique(after_.content(v)))) {
+            if (value_[v] != no_id && after_.role(v) == comparable_graph::value_role::stored &&
+                (basis_[v] == graph_alignment::match_basis::derived ||
+                 contents_.is_unique(after_.content(v)))) {
                 heads.add(v, value_[v], most);
             }
         }
@@ -127,7 +130,7 @@ private:
                 const auto other = first_made(before_, head);
                 if (read != no_id && other != no_id && value_[read] == no_id &&
                     !absorbs(op, other)) {
-                    set(read, other, match_basis::neighbours);
+                    set(read, other, graph_alignment::match_basis::neighbours);
                 }
             }
         }
@@ -138,7 +141,7 @@ private:
         const auto reads = [](const comparable_graph& graph, id reader) {
             const auto inputs = graph.inputs(reader);
             return std::count_if(inputs.begin(), inputs.end(), [&](id v) {
-                return v != no_id && graph.role(v) != value_role::stored;
+                return v != no_id && graph.role(v) != comparable_graph::value_role::stored;
             });
         };
         const auto maker = before_.maker(before);
@@ -206,7 +209,7 @@ private:
         const auto name = after_.name(op);
         const auto within = names_->find_within(name);
         if (within != no_id && before_.maker(within) != no_id) {
-            set(outputs[0], within, match_basis::derived);
+            set(outputs[0], within, graph_alignment::match_basis::derived);
             hinted_.push_back(op);
             return;
         }
@@ -218,7 +221,7 @@ private:
             const auto others = before_.outputs(same);
             for (std::size_t i = 0; i < std::min(outputs.size(), others.size()); ++i) {
                 if (outputs[i] != no_id && others[i] != no_id && value_[outputs[i]] == no_id) {
-                    set(outputs[i], others[i], match_basis::derived);
+                    set(outputs[i], others[i], graph_alignment::match_basis::derived);
                 }
             }
             if (value_[outputs[0]] != no_id) {
@@ -235,21 +238,21 @@ private:
             named = v == no_id ? no_id : before_.maker(v);
         }
         if (named != no_id && numbers_.of_operator(named) == numbers_.of_operator(equal)) {
-            pair(op, named, match_basis::computed);
+            pair(op, named, graph_alignment::match_basis::computed);
         } else if (named == no_id || !types_.equal(before_.type(named), after_.type(op))) {
-            pair(op, take_equal(equal), match_basis::computed);
+            pair(op, take_equal(equal), graph_alignment::match_basis::computed);
         }
     }
 
     void match_by_name(id v) {
         if (named_[v] != no_id) {
-            set(v, named_[v], match_basis::named);
+            set(v, named_[v], graph_alignment::match_basis::named);
         } else if (const auto within = names_->find_within(after_.value_name(v)); within != no_id) {
-            set(v, within, match_basis::derived);
+            set(v, within, graph_alignment::match_basis::derived);
         }
     }
 
-    void pair(id op, id before, match_basis basis) {
+    void pair(id op, id before, graph_alignment::match_basis basis) {
         partner_[op] = before;
         taken_[before] = true;
         const auto outputs = after_.outputs(op);

@@ -70,7 +70,7 @@ private:
         const auto others = before_.inputs(before);
         for (const auto v : after_.inputs(op)) {
             if (v != no_id && values_.value(v) != no_id &&
-                before_.role(values_.value(v)) == value_role::stored &&
+                before_.role(values_.value(v)) == comparable_graph::value_role::stored &&
                 std::find(others.begin(), others.end(), values_.value(v)) != others.end()) {
                 score += 5;
             }

@@ -37,7 +37,7 @@ class source_matcher {
 public:
     source_matcher(const comparable_graph& before, const comparable_graph& after,
                    const std::vector<id>& named, const stored_contents& contents,
-                   std::vector<id>& values, std::vector<match_basis>& bases)
+                   std::vector<id>& values, std::vector<graph_alignment::match_basis>& bases)
         : before_(before)
         , after_(after)
         , named_(named)
@@ -50,32 +50,32 @@ public:
         std::vector<id> given_before;
         std::vector<id> given_after;
         for (id v = 0; v < before_.value_count(); ++v) {
-            if (before_.role(v) == value_role::given) {
+            if (before_.role(v) == comparable_graph::value_role::given) {
                 given_before.push_back(v);
             }
         }
         for (id v = 0; v < after_.value_count(); ++v) {
-            if (after_.role(v) == value_role::given) {
+            if (after_.role(v) == comparable_graph::value_role::given) {
                 given_after.push_back(v);
             }
         }
         std::vector<bool> taken(before_.value_count(), false);
         std::erase_if(given_after, [&](id v) {
             const auto named = named_[v];
-            if (named == no_id || before_.role(named) != value_role::given) {
+            if (named == no_id || before_.role(named) != comparable_graph::value_role::given) {
                 return false;
             }
-            set(v, named, match_basis::named);
+            set(v, named, graph_alignment::match_basis::named);
             taken[named] = true;
             return true;
         });
         std::erase_if(given_before, [&](id v) { return taken[v]; });
         for (std::size_t i = 0; i < given_after.size() && given_after.size() == given_before.size();
              ++i) {
-            set(given_after[i], given_before[i], match_basis::neighbours);
+            set(given_after[i], given_before[i], graph_alignment::match_basis::neighbours);
         }
         for (id v = 0; v < after_.value_count(); ++v) {
-            if (after_.role(v) == value_role::stored) {
+            if (after_.role(v) == comparable_graph::value_role::stored) {
                 match_stored(v);
             }
         }
@@ -88,14 +88,14 @@ public:
     }
 
 private:
-    void set(id after, id before, match_basis basis) {
+    void set(id after, id before, graph_alignment::match_basis basis) {
         value_[after] = before;
         basis_[after] = basis;
     }
 
     void set_derived(id after, id before) {
         if (value_[after] == no_id && before != no_id) {
-            set(after, before, match_basis::derived);
+            set(after, before, graph_alignment::match_basis::derived);
         }
     }
 
@@ -106,7 +106,7 @@ private:
         }
         const auto named = named_[v];
         const bool confirmed = named != no_id && before_.content(named) == after_.content(v);
-        set(v, confirmed ? named : same, match_basis::computed);
+        set(v, confirmed ? named : same, graph_alignment::match_basis::computed);
     }
 
     const comparable_graph& before_;
@@ -114,7 +114,7 @@ private:
     const std::vector<id>& named_;
     const stored_contents& contents_;
     std::vector<id>& value_;
-    std::vector<match_basis>& basis_;
+    std::vector<graph_alignment::match_basis>& basis_;
 };
 
 /// Whether an operator of a changed graph reads something stored by exactly one value of the
@@ -123,8 +123,9 @@ private:
                                       const stored_contents& contents) {
     const auto inputs = after.inputs(op);
     return std::any_of(inputs.begin(), inputs.end(), [&](id v) {
-        return v != no_id && after.role(v) == value_role::stored && after.content(v) != 0 &&
-               contents.is_unique(after.content(v)) && contents.find(after.content(v)) != no_id;
+        return v != no_id && after.role(v) == comparable_graph::value_role::stored &&
+               after.content(v) != 0 && contents.is_unique(after.content(v)) &&
+               contents.find(after.content(v)) != no_id;
     });
 }
 
@@ -138,7 +139,7 @@ struct values_found {
     const grouped_ids& before_readers;     ///< by value of the original
     const grouped_ids& after_readers;      ///< by value of the changed graph
     const std::vector<id>& values;
-    const std::vector<match_basis>& bases;
+    const std::vector<graph_alignment::match_basis>& bases;
 
     /// Whether one value at most of each graph has these contents: others may be equal by chance,
     /// like shapes computed in advance.
@@ -207,13 +208,13 @@ struct values_found {
     votes typed;
     for (id v = 0; v < after.value_count(); ++v) {
         const auto named = matched.named[v];
-        if (named == no_id || after.role(v) == value_role::given) {
+        if (named == no_id || after.role(v) == comparable_graph::value_role::given) {
             continue;
         }
-        const bool is_stored = after.role(v) == value_role::stored;
+        const bool is_stored = after.role(v) == comparable_graph::value_role::stored;
         const auto content = after.content(v);
         const auto maker = after.maker(v);
-        const auto match = is_stored || matched.bases[v] == match_basis::computed
+        const auto match = is_stored || matched.bases[v] == graph_alignment::match_basis::computed
                                ? matched.values[v]
                                : anchored_value(before, after, v, matched);
         if (match != no_id && (!is_stored || matched.is_unique(content))) {

@@ -36,7 +36,7 @@ public:
         , before_readers_(readers_in(before))
         , after_readers_(readers_in(after))
         , value_(after.value_count(), no_id)
-        , basis_(after.value_count(), match_basis::none)
+        , basis_(after.value_count(), graph_alignment::match_basis::none)
         , partner_(after.operator_count(), no_id)
         , taken_(before.operator_count(), false)
         , surviving_(before.value_count(), false)
@@ -49,14 +49,16 @@ public:
     /// Returns: the matching value of the original, or `no_id`.
     [[nodiscard]] id value(id after) const noexcept { return value_[after]; }
     /// Returns: how it was matched.
-    [[nodiscard]] match_basis basis(id after) const noexcept { return basis_[after]; }
+    [[nodiscard]] graph_alignment::match_basis basis(id after) const noexcept {
+        return basis_[after];
+    }
     /// Returns: the matching operator of the same type, or `no_id`; valid as long as this.
     [[nodiscard]] const id& partner(id after) const noexcept { return partner_[after]; }
     [[nodiscard]] const grouped_ids& before_readers() const noexcept { return before_readers_; }
     [[nodiscard]] const grouped_ids& after_readers() const noexcept { return after_readers_; }
 
 protected:
-    void set(id after, id before, match_basis basis) {
+    void set(id after, id before, graph_alignment::match_basis basis) {
         value_[after] = before;
         basis_[after] = basis;
         surviving_[before] = true;
@@ -64,7 +66,8 @@ protected:
 
     /// Sets what an operator makes that computes a value of the original, and maybe more.
     void follow(id op, id before) {
-        set(after_.outputs(op)[0], absorbed_.follow(op, before), match_basis::derived);
+        set(after_.outputs(op)[0], absorbed_.follow(op, before),
+            graph_alignment::match_basis::derived);
     }
 
     /// The output of an inserted operator stands for its input, and the reverse, unless the
@@ -83,7 +86,7 @@ protected:
                 types_.equal(before_.type(maker), after_.type(op))) {
                 return false;
             }
-            set(inputs[0], value_[outputs[0]], match_basis::passed);
+            set(inputs[0], value_[outputs[0]], graph_alignment::match_basis::passed);
             return true;
         }
         const auto readers = before_readers_[value_[inputs[0]]];
@@ -93,7 +96,7 @@ protected:
             })) {
             return false;
         }
-        set(outputs[0], value_[inputs[0]], match_basis::passed);
+        set(outputs[0], value_[inputs[0]], graph_alignment::match_basis::passed);
         return true;
     }
 
@@ -101,7 +104,7 @@ protected:
     [[nodiscard]] static id first_made(const comparable_graph& graph, id op) {
         const auto inputs = graph.inputs(op);
         const auto first = std::find_if(inputs.begin(), inputs.end(), [&](id v) {
-            return v != no_id && graph.role(v) != value_role::stored;
+            return v != no_id && graph.role(v) != comparable_graph::value_role::stored;
         });
         return first == inputs.end() ? no_id : *first;
     }
@@ -117,7 +120,7 @@ protected:
         const auto& others = before_.results();
         for (std::size_t i = 0; results.size() == others.size() && i < results.size(); ++i) {
             if (results[i] != no_id && value_[results[i]] == no_id && others[i] != no_id) {
-                set(results[i], others[i], match_basis::neighbours);
+                set(results[i], others[i], graph_alignment::match_basis::neighbours);
             }
         }
         std::vector<id> work(after_.operator_count());
@@ -159,7 +162,7 @@ protected:
                 return (!only_anchored && grow_over(op)) || pass_on(op);
             }
             pair_unset(op, match);
-        } else if (basis_of(op) == match_basis::computed) {
+        } else if (basis_of(op) == graph_alignment::match_basis::computed) {
             return false; // and so was everything it reads
         }
         bool changed = false;
@@ -168,9 +171,9 @@ protected:
         for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i) {
             const auto other = others[slot_left(inputs, others, i)];
             if (inputs[i] != no_id && other != no_id && value_[inputs[i]] == no_id &&
-                (after_.role(inputs[i]) == value_role::stored) ==
-                    (before_.role(other) == value_role::stored)) {
-                set(inputs[i], other, match_basis::neighbours);
+                (after_.role(inputs[i]) == comparable_graph::value_role::stored) ==
+                    (before_.role(other) == comparable_graph::value_role::stored)) {
+                set(inputs[i], other, graph_alignment::match_basis::neighbours);
                 changed = true;
             }
         }
@@ -236,7 +239,7 @@ protected:
             return false;
         }
         taken_[head] = true;
-        set(result, end, match_basis::neighbours);
+        set(result, end, graph_alignment::match_basis::neighbours);
         return true;
     }
 
@@ -255,7 +258,8 @@ protected:
         for (std::size_t i = 0; i < heads.size(); ++i) {
             if (outputs[i] != no_id && value_[outputs[i]] == no_id) {
                 taken_[heads[i]] = true;
-                set(outputs[i], before_.outputs(heads[i])[0], match_basis::neighbours);
+                set(outputs[i], before_.outputs(heads[i])[0],
+                    graph_alignment::match_basis::neighbours);
             }
         }
         return true;
@@ -292,13 +296,15 @@ protected:
     [[nodiscard]] bool knows_inputs(id op) const {
         const auto inputs = after_.inputs(op);
         return std::all_of(inputs.begin(), inputs.end(), [&](id v) {
-            return v == no_id || value_[v] != no_id || after_.role(v) == value_role::stored;
+            return v == no_id || value_[v] != no_id ||
+                   after_.role(v) == comparable_graph::value_role::stored;
         });
     }
 
-    [[nodiscard]] match_basis basis_of(id op) const {
+    [[nodiscard]] graph_alignment::match_basis basis_of(id op) const {
         const auto outputs = after_.outputs(op);
-        return outputs.empty() || outputs[0] == no_id ? match_basis::none : basis_[outputs[0]];
+        return outputs.empty() || outputs[0] == no_id ? graph_alignment::match_basis::none
+                                                      : basis_[outputs[0]];
     }
 
     void pair_unset(id op, id before) {
@@ -308,7 +314,7 @@ protected:
         const auto others = before_.outputs(before);
         for (std::size_t i = 0; i < std::min(outputs.size(), others.size()); ++i) {
             if (outputs[i] != no_id && others[i] != no_id && value_[outputs[i]] == no_id) {
-                set(outputs[i], others[i], match_basis::neighbours);
+                set(outputs[i], others[i], graph_alignment::match_basis::neighbours);
                 grown_ = true;
             }
         }
@@ -355,7 +361,8 @@ protected:
             return false;
         }
         return std::all_of(inputs.begin(), inputs.end(), [&](id v) {
-            return v == no_id || value_[v] == no_id || basis_[v] == match_basis::neighbours ||
+            return v == no_id || value_[v] == no_id ||
+                   basis_[v] == graph_alignment::match_basis::neighbours ||
                    std::any_of(others.begin(), others.end(), [&](id other) {
                        return other != no_id &&
                               (other == value_[v] ||
@@ -381,7 +388,7 @@ protected:
         std::fill(partner_.begin(), partner_.end(), no_id);
         std::fill(taken_.begin(), taken_.end(), false);
         std::fill(value_.begin(), value_.end(), no_id);
-        std::fill(basis_.begin(), basis_.end(), match_basis::none);
+        std::fill(basis_.begin(), basis_.end(), graph_alignment::match_basis::none);
         std::fill(surviving_.begin(), surviving_.end(), false);
     }
 
@@ -393,7 +400,7 @@ protected:
     grouped_ids before_readers_; // by value
     grouped_ids after_readers_;
     std::vector<id> value_; // by value of the changed graph
-    std::vector<match_basis> basis_;
+    std::vector<graph_alignment::match_basis> basis_;
     std::vector<id> partner_;     // by operator of the changed graph: its match
     std::vector<bool> taken_;     // by operator of the original: whether it is matched
     std::vector<bool> surviving_; // by value of the original: whether it is still there

@@ -80,7 +80,8 @@ private:
             }
             const auto maker = graph_.maker(v);
             if (maker == no_id) {
-                result.begins_met = result.begins_met && graph_.role(v) != value_role::given;
+                result.begins_met =
+                    result.begins_met && graph_.role(v) != comparable_graph::value_role::given;
                 continue;
             }
             const auto place =

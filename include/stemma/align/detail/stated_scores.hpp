@@ -8,7 +8,7 @@
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
-#include <stemma/model/stated_module.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -36,7 +36,7 @@ public:
         }
         for (id value = 0; value < graph.value_count(); ++value) {
             of_value_[value] = of_source(value);
-            data_[value] = graph.role(value) == value_role::given;
+            data_[value] = graph.role(value) == comparable_graph::value_role::given;
         }
         index_.reserve(graph.operator_count());
         for (id op = 0; op < graph.operator_count(); ++op) {

@@ -5,8 +5,8 @@
 #include <stemma/align/align.hpp>
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/align/lexicon.hpp>
-#include <stemma/capture/capture.hpp>
 #include <stemma/capture/capture_source.hpp>
+#include <stemma/capture/detail/capture_reader.hpp>
 #include <stemma/capture/detail/captured_export.hpp>
 #include <stemma/capture/detail/captured_json.hpp>
 #include <stemma/core/id.hpp>
@@ -16,9 +16,9 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/parameter_shapes.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>

@@ -58,7 +58,7 @@ public:
     /// Returns: the entries, of file 0, in the order of their data.
     /// Throws: `error` of `error_code::malformed` or `unsupported`.
     /// Complexity: O(bytes of the header), and that of sorting the entries.
-    [[nodiscard]] std::vector<checkpoint_entry> read() {
+    [[nodiscard]] std::vector<checkpoint::entry> read() {
         if (bytes_.size() < 8) {
             fail("", "is not a safetensors file, or is damaged");
         }
@@ -168,9 +168,9 @@ private:
     std::string_view bytes_;
     std::string_view file_;
     std::uint64_t data_ = 0; // offset of the data
-    std::vector<checkpoint_entry> entries_;
+    std::vector<checkpoint::entry> entries_;
     std::unordered_set<std::string> names_;
-    checkpoint_entry entry_; // being read
+    checkpoint::entry entry_; // being read
     std::string type_;
     std::vector<std::uint64_t> extents_;
     std::vector<std::uint64_t> places_;

@@ -62,7 +62,7 @@ public:
     }
 
     /// The modules named besides the tensors.
-    [[nodiscard]] std::vector<checkpoint_module>& modules() noexcept { return modules_; }
+    [[nodiscard]] std::vector<checkpoint::module>& modules() noexcept { return modules_; }
 
 private:
     static constexpr unsigned deepest = 200;
@@ -203,7 +203,7 @@ private:
     std::unordered_set<pickled> walked_;
     std::size_t spent_ = 0;
     std::vector<std::pair<std::string, std::int64_t>> tensors_;
-    std::vector<checkpoint_module> modules_;
+    std::vector<checkpoint::module> modules_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -71,8 +71,8 @@ count_elements(std::span<const std::int64_t> shape) noexcept {
 
 /// Sets what entries are aliases of: the first one with all elements at the same positions.
 /// Complexity: O(entries log entries).
-inline void find_aliases(std::vector<checkpoint_entry>& entries) {
-    const auto place_of = [](const checkpoint_entry& entry) {
+inline void find_aliases(std::vector<checkpoint::entry>& entries) {
+    const auto place_of = [](const checkpoint::entry& entry) {
         return std::tie(entry.file, entry.offset, entry.data_type, entry.shape, entry.strides);
     };
     std::map<decltype(place_of(entries.front())), std::size_t> first;

@@ -65,10 +65,10 @@ public:
     }
 
     /// The entries, in the order of the pickle.
-    [[nodiscard]] std::vector<checkpoint_entry>& entries() noexcept { return entries_; }
+    [[nodiscard]] std::vector<checkpoint::entry>& entries() noexcept { return entries_; }
 
     /// The modules that the pickle names.
-    [[nodiscard]] std::vector<checkpoint_module>& modules() noexcept { return modules_; }
+    [[nodiscard]] std::vector<checkpoint::module>& modules() noexcept { return modules_; }
 
 private:
     [[noreturn]] void fail(error_code code, std::string_view place, std::string_view reason) const {
@@ -157,7 +157,7 @@ private:
             fail(error_code::unsupported, name,
                  "has more elements than its storage: save it after tensor.contiguous()");
         }
-        checkpoint_entry entry;
+        checkpoint::entry entry;
         entry.name = std::move(name);
         entry.data_type = tensor.type->data_type;
         entry.width = tensor.type->width;
@@ -175,8 +175,8 @@ private:
     std::string_view file_;
     std::vector<zip_member> members_;
     std::unordered_map<std::string_view, const zip_member*> by_name_;
-    std::vector<checkpoint_entry> entries_;
-    std::vector<checkpoint_module> modules_;
+    std::vector<checkpoint::entry> entries_;
+    std::vector<checkpoint::module> modules_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -3,9 +3,9 @@
 #define STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP
 
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/module_pairs.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/operator_kinds.hpp>
-#include <stemma/compare/module_pairs.hpp>
-#include <stemma/compare/node_match.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>

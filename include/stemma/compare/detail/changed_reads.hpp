@@ -3,9 +3,9 @@
 #define STEMMA_COMPARE_DETAIL_CHANGED_READS_HPP
 
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/pair_interface.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
-#include <stemma/compare/node_match.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -32,7 +32,8 @@ public:
                   const paired_graphs& graphs)
         : a_(a), b_(b), match_(match), graphs_(graphs), from_a_(a.model()), from_b_(b.model()) {
         input_partner_.assign(a.model().value_count(), no_id);
-        for (const auto& [x, y] : pair_interface(a.model(), b.model(), &graph_record::inputs)) {
+        for (const auto& [x, y] :
+             pair_interface(a.model(), b.model(), &onnx_model::graph_record::inputs)) {
             input_partner_[x] = y;
         }
     }

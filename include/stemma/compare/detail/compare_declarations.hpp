@@ -17,7 +17,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Complexity: that of `compare_opsets` and `compare_interfaces`.
 [[nodiscard]] inline std::optional<structure_difference> compare_declarations(const wire_model& a,
                                                                               const wire_model& b) {
-    const auto say = [](const std::string& said, const header_difference& one,
+    const auto say = [](const std::string& said, const model_diff::changed_header& one,
                         const std::string& as) {
         const auto or_none = [](const std::string& text) { return text.empty() ? "none" : text; };
         return structure_difference{said + one.what + as + or_none(one.first) + ", the other one" +

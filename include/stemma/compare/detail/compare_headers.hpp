@@ -23,8 +23,8 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: differences in used operator sets. Complexity: O(operators + operator sets).
-[[nodiscard]] inline std::vector<header_difference> compare_opsets(const onnx_model& a,
-                                                                   const onnx_model& b) {
+[[nodiscard]] inline std::vector<model_diff::changed_header> compare_opsets(const onnx_model& a,
+                                                                            const onnx_model& b) {
     std::map<std::string, std::pair<std::string, std::string>> opsets;
     const auto domain = [](std::string_view text) {
         return text.empty() ? std::string("ai.onnx") : std::string(text);
@@ -44,7 +44,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     };
     note(a, &std::pair<std::string, std::string>::first);
     note(b, &std::pair<std::string, std::string>::second);
-    std::vector<header_difference> result;
+    std::vector<model_diff::changed_header> result;
     for (auto& [name, versions] : opsets) {
         if (versions.first != versions.second) {
             result.push_back({"opset " + name, versions.first, versions.second});
@@ -76,10 +76,10 @@ declared_types(const wire_model& model, const std::vector<id>& values) {
 /// Returns: differences in types and shapes of inputs and outputs, where both models declare one.
 /// An extent of an output that only one of them knows is no difference: it follows from the inputs.
 /// Complexity: O(bytes of value infos) expected.
-[[nodiscard]] inline std::vector<header_difference> compare_interfaces(const wire_model& a,
-                                                                       const wire_model& b) {
-    std::vector<header_difference> result;
-    const auto compare = [&](std::string_view what, std::vector<id> graph_record::*list,
+[[nodiscard]] inline std::vector<model_diff::changed_header>
+compare_interfaces(const wire_model& a, const wire_model& b) {
+    std::vector<model_diff::changed_header> result;
+    const auto compare = [&](std::string_view what, std::vector<id> onnx_model::graph_record::*list,
                              auto differ) {
         auto types_a = declared_types(a, interface_values(a, list));
         auto types_b = declared_types(b, interface_values(b, list));
@@ -92,19 +92,20 @@ declared_types(const wire_model& model, const std::vector<id>& values) {
             }
         }
     };
-    compare("input ", &graph_record::inputs,
+    compare("input ", &onnx_model::graph_record::inputs,
             [](const auto& from, const auto& to) { return to_text(from) != to_text(to); });
-    compare("output ", &graph_record::outputs, contradict);
+    compare("output ", &onnx_model::graph_record::outputs, contradict);
     return result;
 }
 
 /// Returns: differences in used operator sets, and in names, types and shapes of inputs and
 /// outputs.
 /// Complexity: that of `compare_opsets` and `compare_interfaces`.
-[[nodiscard]] inline std::vector<header_difference> compare_headers(const wire_model& a,
-                                                                    const wire_model& b) {
+[[nodiscard]] inline std::vector<model_diff::changed_header> compare_headers(const wire_model& a,
+                                                                             const wire_model& b) {
     auto result = compare_opsets(a, b);
-    const auto compare_names = [&](const std::string& what, std::vector<id> graph_record::*list) {
+    const auto compare_names = [&](const std::string& what,
+                                   std::vector<id> onnx_model::graph_record::*list) {
         const auto first = interface_values(a, list);
         const auto second = interface_values(b, list);
         for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
@@ -116,8 +117,8 @@ declared_types(const wire_model& model, const std::vector<id>& values) {
             }
         }
     };
-    compare_names("input", &graph_record::inputs);
-    compare_names("output", &graph_record::outputs);
+    compare_names("input", &onnx_model::graph_record::inputs);
+    compare_names("output", &onnx_model::graph_record::outputs);
     const auto types = compare_interfaces(a, b);
     result.insert(result.end(), types.begin(), types.end());
     return result;

@@ -2,15 +2,15 @@
 #ifndef STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 
-#include <stemma/compare/module_pairs.hpp>
-#include <stemma/compare/node_match.hpp>
+#include <stemma/compare/detail/module_pairs.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/detail/attribute_hasher.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 

@@ -5,9 +5,9 @@
 #include <stemma/compare/detail/changed_reads.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/detail/find_reordered.hpp>
+#include <stemma/compare/detail/module_pairs.hpp>
 #include <stemma/compare/detail/module_reach.hpp>
-#include <stemma/compare/module_pairs.hpp>
-#include <stemma/compare/node_match.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 

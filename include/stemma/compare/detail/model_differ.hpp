@@ -7,12 +7,12 @@
 #include <stemma/compare/detail/compare_headers.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/detail/explain_reads.hpp>
+#include <stemma/compare/detail/module_pairs.hpp>
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/detail/weight_comparer.hpp>
 #include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
-#include <stemma/compare/module_pairs.hpp>
-#include <stemma/compare/node_match.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -84,7 +84,7 @@ private:
     }
 
     /// Returns: the entry for a module of the first model.
-    [[nodiscard]] module_difference& of_first(id m) {
+    [[nodiscard]] model_diff::changed_module& of_first(id m) {
         auto& entry = entry_of_first_[m];
         if (entry == no_id) {
             const auto n = result_.pairs.to_second[m];
@@ -103,7 +103,7 @@ private:
     }
 
     /// The same for the second model.
-    [[nodiscard]] module_difference& of_second(id n) {
+    [[nodiscard]] model_diff::changed_module& of_second(id n) {
         const auto m = result_.pairs.to_first[n];
         if (m != no_id) {
             return of_first(m);
@@ -117,7 +117,7 @@ private:
         return result_.modules[entry];
     }
 
-    static void add(module_difference& entry, module_change change) {
+    static void add(model_diff::changed_module& entry, model_diff::change change) {
         if (!entry.has(change)) {
             entry.changes.push_back(change);
         }
@@ -162,7 +162,7 @@ private:
             }
             const auto name = a_.model().value_name(differences[i]->first);
             auto& entry = of_first(owner_of(name, pairs[i].node));
-            add(entry, module_change::weights);
+            add(entry, model_diff::change::weights);
             entry.weights.push_back(*std::move(differences[i]));
         }
     }
@@ -194,7 +194,7 @@ private:
         const auto explained = explain_reads(a_, b_, result_.pairs, result_.nodes,
                                              find_changed_reads(a_, b_, result_.nodes, *graphs_));
         for (auto m : explained.moved) {
-            add(of_first(m), module_change::moved);
+            add(of_first(m), model_diff::change::moved);
         }
         for (const auto& read : explained.rewired) {
             auto v = read.reader == no_id ? read.before : read.reader;
@@ -202,7 +202,7 @@ private:
                 v = result_.nodes.to_first[read.after];
             }
             auto& entry = of_first(v == no_id ? 0 : a_.module_of(v));
-            add(entry, module_change::rewired);
+            add(entry, model_diff::change::rewired);
             if (v != no_id) {
                 entry.rewired.emplace_back(v, result_.nodes.to_second[v]);
             }
@@ -266,24 +266,24 @@ private:
         }
     }
 
-    [[nodiscard]] module_change change_of(const module_difference& entry,
-                                          region_change strongest) const {
+    [[nodiscard]] model_diff::change change_of(const model_diff::changed_module& entry,
+                                               region_change strongest) const {
         if (strongest == region_change::quantized) {
-            return module_change::quantized;
+            return model_diff::change::quantized;
         }
         const bool lost_all = entry.second == no_id && entry.only_second.empty() &&
                               entry.only_first.size() == a_.own_nodes(entry.first);
         if (lost_all) {
-            return entry.into.empty() ? module_change::removed : module_change::fused;
+            return entry.into.empty() ? model_diff::change::removed : model_diff::change::fused;
         }
         const bool new_all =
             entry.first == no_id && entry.only_second.size() == b_.own_nodes(entry.second);
         if (new_all) {
-            return module_change::added;
+            return model_diff::change::added;
         }
         const bool gave_all = entry.only_second.empty() && !entry.into.empty();
-        return strongest == region_change::fused || gave_all ? module_change::fused
-                                                             : module_change::relowered;
+        return strongest == region_change::fused || gave_all ? model_diff::change::fused
+                                                             : model_diff::change::relowered;
     }
 
     void note_places() {
@@ -301,11 +301,11 @@ private:
             const bool same_parent =
                 pairs.to_second[above] == other_above || pairs.to_first[other_above] == above;
             if (!same_parent) {
-                add(of_first(m), module_change::moved);
+                add(of_first(m), model_diff::change::moved);
                 note_containers(a_, pairs.to_second, above, true);
                 note_containers(b_, pairs.to_first, other_above, false);
             } else if (a_.modules().name(m) != b_.modules().name(n)) {
-                add(of_first(m), module_change::renamed);
+                add(of_first(m), model_diff::change::renamed);
             }
         }
     }
@@ -315,8 +315,8 @@ private:
                          bool is_first) {
         for (; partner[m] == no_id; m = side.modules().index().parent(m)) {
             if (side.own_nodes(m) == 0) {
-                is_first ? add(of_first(m), module_change::removed)
-                         : add(of_second(m), module_change::added);
+                is_first ? add(of_first(m), model_diff::change::removed)
+                         : add(of_second(m), model_diff::change::added);
             }
         }
     }
@@ -327,7 +327,7 @@ private:
                                bool is_first) {
             const auto& tree = side.modules().index();
             std::vector<std::size_t> gone(tree.size(), 0);
-            const auto wanted = is_first ? module_change::removed : module_change::added;
+            const auto wanted = is_first ? model_diff::change::removed : model_diff::change::added;
             for (const auto& entry : result_.modules) {
                 const auto m = is_first ? entry.first : entry.second;
                 if (m != no_id && entry.has(wanted)) {
@@ -350,7 +350,7 @@ private:
         auto& all = result_.modules;
         std::erase_if(all, [](const auto& entry) { return entry.changes.empty(); });
         const auto& other = b_.modules().index();
-        const auto key = [&](const module_difference& entry) {
+        const auto key = [&](const model_diff::changed_module& entry) {
             id m = entry.first;
             for (auto n = entry.second; m == no_id && n != no_id; n = other.parent(n)) {
                 m = result_.pairs.to_first[n];

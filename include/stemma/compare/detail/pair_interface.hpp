@@ -15,11 +15,12 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the outputs of a model, or the inputs that no initializer provides, in file order.
-[[nodiscard]] inline std::vector<id> interface_values(const onnx_model& model,
-                                                      std::vector<id> graph_record::*list) {
+[[nodiscard]] inline std::vector<id>
+interface_values(const onnx_model& model, std::vector<id> onnx_model::graph_record::*list) {
     auto values = model.graph(0).*list;
     std::erase_if(values, [&](id value) {
-        return value == no_id || (list == &graph_record::inputs && model.is_initializer(value));
+        return value == no_id ||
+               (list == &onnx_model::graph_record::inputs && model.is_initializer(value));
     });
     return values;
 }
@@ -28,7 +29,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// order. In the order of the first model.
 /// Complexity: O(inputs log inputs) expected.
 [[nodiscard]] inline std::vector<std::pair<id, id>>
-pair_interface(const onnx_model& a, const onnx_model& b, std::vector<id> graph_record::*list) {
+pair_interface(const onnx_model& a, const onnx_model& b,
+               std::vector<id> onnx_model::graph_record::*list) {
     const auto first = interface_values(a, list);
     auto rest = interface_values(b, list);
     std::unordered_map<std::string_view, id> by_name;

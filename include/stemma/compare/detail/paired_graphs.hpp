@@ -2,8 +2,8 @@
 #ifndef STEMMA_COMPARE_DETAIL_PAIRED_GRAPHS_HPP
 #define STEMMA_COMPARE_DETAIL_PAIRED_GRAPHS_HPP
 
+#include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/pair_interface.hpp>
-#include <stemma/compare/node_match.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/body_place.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -47,7 +47,7 @@ public:
                 f(a_.graph(g).owner, from[i], to[i]);
             }
         }
-        for (const auto& [x, y] : pair_interface(a_, b_, &graph_record::outputs)) {
+        for (const auto& [x, y] : pair_interface(a_, b_, &onnx_model::graph_record::outputs)) {
             f(no_id, x, y);
         }
     }

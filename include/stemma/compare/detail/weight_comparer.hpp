@@ -91,13 +91,12 @@ struct weight_pair {
 }
 
 /// Returns: the difference of the data of two constants, if any.
-[[nodiscard]] inline std::optional<weight_difference> compare_weights(tensor_content_reader& in_a,
-                                                                      const compared_constant& from,
-                                                                      tensor_content_reader& in_b,
-                                                                      const compared_constant& to) {
+[[nodiscard]] inline std::optional<model_diff::changed_weight>
+compare_weights(tensor_content_reader& in_a, const compared_constant& from,
+                tensor_content_reader& in_b, const compared_constant& to) {
     const auto x = in_a.read(from.tensor);
     const auto y = in_b.read(to.tensor);
-    weight_difference difference;
+    model_diff::changed_weight difference;
     difference.first = from.tensor.value;
     difference.second = to.tensor.value;
     difference.text = type_text(x.header);
@@ -130,10 +129,10 @@ struct weight_pair {
 
 /// Returns: by pair, the difference of the data. Each byte is read once for each pair.
 /// Complexity: O(data).
-[[nodiscard]] inline std::vector<std::optional<weight_difference>>
+[[nodiscard]] inline std::vector<std::optional<model_diff::changed_weight>>
 compare_all_weights(const compared_model& a, const compared_model& b,
                     const std::vector<weight_pair>& pairs) {
-    std::vector<std::optional<weight_difference>> differences(pairs.size());
+    std::vector<std::optional<model_diff::changed_weight>> differences(pairs.size());
     std::size_t bytes = 0;
     for (const auto& pair : pairs) {
         bytes += a.constants()[pair.first].bytes;

@@ -2,8 +2,8 @@
 #ifndef STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
 #define STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
 
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 
 #include <algorithm>
 #include <bit>

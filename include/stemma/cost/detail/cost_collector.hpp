@@ -171,7 +171,7 @@ private:
         id top = no_id;    // the node of the main graph
     };
 
-    [[nodiscard]] const graph_record& graph_of(id call) const {
+    [[nodiscard]] const onnx_model::graph_record& graph_of(id call) const {
         return model_.graph(model_.functions()[model_.callee(call)].graph);
     }
 

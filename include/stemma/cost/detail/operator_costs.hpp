@@ -47,7 +47,9 @@ public:
     }
 
     /// Returns: the rule of a node; null if its operator is not listed.
-    [[nodiscard]] const cost_rule* rule(id node) const { return rules_[model_.operator_id(node)]; }
+    [[nodiscard]] const cost_rules::rule* rule(id node) const {
+        return rules_[model_.operator_id(node)];
+    }
 
     /// Whether the output of a node is a view of its input.
     [[nodiscard]] bool is_alias(id node) const {
@@ -85,7 +87,7 @@ public:
     [[nodiscard]] polynomial elements(id value) const { return elements((*facts_)[value]); }
 
 private:
-    using formula = operator_cost (operator_costs::*)(id, const cost_rule&) const;
+    using formula = operator_cost (operator_costs::*)(id, const cost_rules::rule&) const;
 
     [[nodiscard]] static operator_cost unknown() {
         return {polynomial::unknown(), polynomial::unknown()};
@@ -127,22 +129,22 @@ private:
         return type == int64_type || type == bool_type;
     }
 
-    [[nodiscard]] operator_cost nothing(id, const cost_rule&) const { return {}; }
+    [[nodiscard]] operator_cost nothing(id, const cost_rules::rule&) const { return {}; }
 
-    [[nodiscard]] operator_cost each(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost each(id node, const cost_rules::rule& rule) const {
         return {{}, is_index(node) ? polynomial() : made(node) * rule.numbers[0]};
     }
 
-    [[nodiscard]] operator_cost sum(id node, const cost_rule&) const {
+    [[nodiscard]] operator_cost sum(id node, const cost_rules::rule&) const {
         const auto others = static_cast<std::int64_t>(model_.inputs(node).size()) - 1;
         return {{}, is_index(node) ? polynomial() : made(node) * std::max<std::int64_t>(others, 0)};
     }
 
-    [[nodiscard]] operator_cost each_input(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost each_input(id node, const cost_rules::rule& rule) const {
         return {{}, is_index(node) ? polynomial() : read(node, 0) * rule.numbers[0]};
     }
 
-    [[nodiscard]] operator_cost pool(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost pool(id node, const cost_rules::rule& rule) const {
         polynomial window(rule.numbers[0]);
         for (auto extent : attributes(node).wholes("kernel_shape").value_or(extents{})) {
             window *= extent;
@@ -152,7 +154,7 @@ private:
 
     /// Numbers: slots of both factors, operations per element of the result, and the slot of a bias
     /// or other addend.
-    [[nodiscard]] operator_cost matrix_product(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost matrix_product(id node, const cost_rules::rule& rule) const {
         const auto a = static_cast<std::size_t>(rule.numbers[0]);
         const auto b = static_cast<std::size_t>(rule.numbers[1]);
         const bool turned = attributes(node).whole("transA").value_or(0) != 0 && rank(node, a) > 1;
@@ -167,13 +169,13 @@ private:
     }
 
     /// Packed weights: an attribute gives their number per row.
-    [[nodiscard]] operator_cost packed(id node, const cost_rule&) const {
+    [[nodiscard]] operator_cost packed(id node, const cost_rules::rule&) const {
         const auto inner = attributes(node).whole("K");
         return products(made(node) * (inner ? polynomial(*inner) : extent(node, 0, -1)));
     }
 
     /// Numbers: slots of both factors and of the bias, operations per element of the result.
-    [[nodiscard]] operator_cost gemm(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost gemm(id node, const cost_rules::rule& rule) const {
         const bool turned = attributes(node).whole("transA").value_or(0) != 0;
         const auto inner = extent(node, static_cast<std::size_t>(rule.numbers[0]), turned ? 0 : -1);
         const bool adds = facts_->has_input(node, static_cast<std::size_t>(rule.numbers[2]));
@@ -181,7 +183,7 @@ private:
     }
 
     /// Numbers: slots of kernel and bias, operations per element of the result.
-    [[nodiscard]] operator_cost convolution(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost convolution(id node, const cost_rules::rule& rule) const {
         const auto& w = input(node, static_cast<std::size_t>(rule.numbers[0]));
         if (!w.ranked() || w.rank() < 2) {
             return unknown();
@@ -192,7 +194,7 @@ private:
     }
 
     /// Each input element is multiplied with a kernel of all output channels.
-    [[nodiscard]] operator_cost transposed(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost transposed(id node, const cost_rules::rule& rule) const {
         const auto& w = input(node, static_cast<std::size_t>(rule.numbers[0]));
         if (!w.ranked() || w.rank() < 2) {
             return unknown();
@@ -205,7 +207,7 @@ private:
 
     /// Each step multiplies the input and the state for each gate. Numbers: operations per element
     /// of the state.
-    [[nodiscard]] operator_cost recurrence(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost recurrence(id node, const cost_rules::rule& rule) const {
         const auto rows = extent(node, 0, 0) * extent(node, 0, 1);
         const auto state = attributes(node).whole("hidden_size");
         const auto size = state ? polynomial(*state) : extent(node, 2, -1);
@@ -214,7 +216,7 @@ private:
     }
 
     /// One pass over all letters per factor beyond the first.
-    [[nodiscard]] operator_cost einsum(id node, const cost_rule&) const {
+    [[nodiscard]] operator_cost einsum(id node, const cost_rules::rule&) const {
         const auto count = facts_->model().inputs(node).size();
         std::vector<std::size_t> ranks;
         for (std::size_t slot = 0; slot < count && input(node, slot).ranked(); ++slot) {
@@ -250,7 +252,7 @@ private:
     }
 
     /// The standard's: queries, keys and values, and past ones.
-    [[nodiscard]] operator_cost attention(id node, const cost_rule&) const {
+    [[nodiscard]] operator_cost attention(id node, const cost_rules::rule&) const {
         const auto given = attributes(node);
         const bool split = rank(node, 0) == 4; // [batch, heads, rows, width]
         const auto heads =
@@ -272,7 +274,7 @@ private:
     /// ONNX Runtime's, which projects the input first: [batch, rows, width], or without padding
     /// [all rows, width] with their places as [batch, rows], and a matrix of queries, keys and
     /// values.
-    [[nodiscard]] operator_cost weighted_attention(id node, const cost_rule& rule) const {
+    [[nodiscard]] operator_cost weighted_attention(id node, const cost_rules::rule& rule) const {
         const auto weights = static_cast<std::size_t>(rule.numbers[0]);
         const auto given = attributes(node);
         const auto all = extent(node, weights, -1);
@@ -296,7 +298,7 @@ private:
 
     /// Separate queries, keys and values: [batch, rows, width], or keys as [batch, heads, rows,
     /// width], or packed as [batch, rows, heads, 3, width].
-    [[nodiscard]] operator_cost head_attention(id node, const cost_rule&) const {
+    [[nodiscard]] operator_cost head_attention(id node, const cost_rules::rule&) const {
         const auto heads = polynomial(attributes(node).whole("num_heads").value_or(0));
         const auto rows = extent(node, 0, 0) * extent(node, 0, 1);
         if (rank(node, 0) == 5) {
@@ -317,7 +319,7 @@ private:
     }
 
     /// Several heads share keys and values; without keys, all three are packed in the first input.
-    [[nodiscard]] operator_cost group_attention(id node, const cost_rule&) const {
+    [[nodiscard]] operator_cost group_attention(id node, const cost_rules::rule&) const {
         const auto given = attributes(node);
         const auto heads = given.whole("num_heads").value_or(0);
         const auto groups = given.whole("kv_num_heads").value_or(0);
@@ -336,7 +338,7 @@ private:
     }
 
     const wire_model& model_;
-    std::vector<const cost_rule*> rules_; // by number of the operator
+    std::vector<const cost_rules::rule*> rules_; // by number of the operator
     const fact_table* facts_ = nullptr;
     const extent_algebra* algebra_ = nullptr;
 };

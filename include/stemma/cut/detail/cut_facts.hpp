@@ -7,8 +7,8 @@
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/detail/find_on_paths.hpp>
-#include <stemma/cut/order_stretch.hpp>
-#include <stemma/cut/vertex_set.hpp>
+#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/graph_contents.hpp>

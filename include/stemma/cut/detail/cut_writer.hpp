@@ -10,16 +10,16 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/for_each_tensor.hpp>
 #include <stemma/onnx/detail/graph_extras.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/structure_digest.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/cut/detail/write_joined.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <map>

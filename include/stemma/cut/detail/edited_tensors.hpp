@@ -7,11 +7,11 @@
 #include <stemma/cut/detail/edited_sparse.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/cut/detail/write_joined.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

@@ -4,9 +4,9 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/cut/cut.hpp>
-#include <stemma/cut/find_reentry.hpp>
-#include <stemma/cut/order_stretch.hpp>
-#include <stemma/cut/vertex_set.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
+#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/dependence.hpp>
 
 #include <cstddef>

@@ -394,7 +394,8 @@ private:
             check_replaceable(record.file, options_.force, options_.spared);
         }
         return {record.file, std::move(origin), store_ ? &*store_ : nullptr,
-                nothing_there_ ? target_state::absent : target_state::unknown};
+                nothing_there_ ? output_file::target_state::absent
+                               : output_file::target_state::unknown};
     }
 
     const cut_options& options_;

@@ -7,12 +7,12 @@
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_planner.hpp>
 #include <stemma/model/cost.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/detail/wire_text.hpp>
-#include <stemma/onnx/find_weights.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

@@ -19,8 +19,8 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/splices.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/value_types.hpp>

@@ -9,11 +9,11 @@
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/for_each_tensor.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/external_data.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

@@ -15,8 +15,8 @@
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/splices.hpp>
-#include <stemma/onnx/message_tree.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -40,10 +40,10 @@ struct cut_request {
 
 /// The target of a part, and its metadata.
 struct cut_target {
-    std::string path;                           ///< "" if not written
-    std::string origin;                         ///< the value of `cut_key`
-    weight_store* store = nullptr;              ///< for large weights, or null
-    target_state state = target_state::unknown; ///< of `path`
+    std::string path;              ///< "" if not written
+    std::string origin;            ///< the value of `cut_key`
+    weight_store* store = nullptr; ///< for large weights, or null
+    output_file::target_state state = output_file::target_state::unknown; ///< of `path`
 };
 
 /// A cutting job. `request(i)` returns the nodes, called concurrently. `target(i, part, plans)`

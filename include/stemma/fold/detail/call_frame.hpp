@@ -4,8 +4,8 @@
 
 #include <stemma/fold/detail/function_bodies.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/message_tree.hpp>
 
 #include <algorithm>
 #include <cstddef>

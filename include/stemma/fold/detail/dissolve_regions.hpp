@@ -3,7 +3,7 @@
 #define STEMMA_FOLD_DETAIL_DISSOLVE_REGIONS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/fold/fold_regions.hpp>
+#include <stemma/fold/detail/fold_regions.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,10 +3,10 @@
 #define STEMMA_FOLD_DETAIL_EDIT_BODIES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/dissolve_regions.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
-#include <stemma/fold/fold_regions.hpp>
+#include <stemma/fold/detail/fold_regions.hpp>
 #include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>

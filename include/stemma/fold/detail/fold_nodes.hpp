@@ -13,9 +13,9 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/attribute_texts.hpp>
 #include <stemma/onnx/detail/constant_node.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>

@@ -14,12 +14,12 @@
 #include <stemma/io/detail/base64.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/byte_patch.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -11,7 +11,7 @@
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -131,7 +131,7 @@ struct function_body {
     std::set<std::string_view> values;               ///< names in the nodes and their bodies
     std::set<std::string_view> inner_values;         ///< those that bodies define
     std::map<std::string_view, wire_field> defaults; ///< attributes with defaults, by name
-    std::vector<opset_import> imports;               ///< operator sets of its nodes
+    std::vector<onnx_model::opset_import> imports;   ///< operator sets of its nodes
 };
 
 /// Reads the functions of a model. For duplicate names the first one counts.

@@ -13,11 +13,11 @@
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/attribute_texts.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
 #include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/schema_changes.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>

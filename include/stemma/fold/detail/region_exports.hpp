@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
-#include <stemma/fold/fold_regions.hpp>
+#include <stemma/fold/detail/fold_regions.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 

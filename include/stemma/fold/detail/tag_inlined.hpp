@@ -12,7 +12,7 @@
 #include <stemma/open/write_tagged.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <cstddef>

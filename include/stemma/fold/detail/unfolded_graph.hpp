@@ -6,10 +6,10 @@
 #include <stemma/fold/detail/fold_record.hpp>
 #include <stemma/fold/detail/folded_functions.hpp>
 #include <stemma/fold/detail/opened_calls.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>

@@ -210,7 +210,8 @@ private:
 /// Holds a JSON value, built from a parser's events in order.
 ///
 /// Two arrays hold all of it and are reused for the next value: nlohmann's values allocate for
-/// every name and text, and take longer to build than to parse (bench/capture/capture_bench.cpp).
+/// every name and text, and take longer to build than to parse
+/// (bench/capture/detail/capture_reader_bench.cpp).
 class json_value {
     using kind = detail::json_kind;
 

@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
-#include <stemma/model/stated_module.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,8 +5,8 @@
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/wire_text.hpp>
-#include <stemma/onnx/message_tree.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -4,10 +4,10 @@
 
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/detail/attribute_hasher.hpp>
 #include <stemma/onnx/detail/body_place.hpp>
 #include <stemma/onnx/detail/common_contents.hpp>
+#include <stemma/onnx/detail/content_hashes.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -57,9 +57,9 @@ namespace stemma::inline STEMMA_ABI::detail {
     result.reserve(model.node_count(), model.value_count());
     for (id value = 0; value < model.value_count(); ++value) {
         const auto kind = model.kind(value);
-        result.add_value(model.is_initializer(value)  ? value_role::stored
-                         : kind == value_kind::result ? value_role::made
-                                                      : value_role::given,
+        result.add_value(model.is_initializer(value)  ? comparable_graph::value_role::stored
+                         : kind == value_kind::result ? comparable_graph::value_role::made
+                                                      : comparable_graph::value_role::given,
                          model.value_name(value));
     }
     const auto tensors = model.tensors();

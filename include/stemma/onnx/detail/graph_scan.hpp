@@ -42,7 +42,7 @@ protected:
     static constexpr std::uint8_t holds_our_attribute = 4;
     static constexpr std::uint8_t holds_tensor = 8;
 
-    [[nodiscard]] static text_ref ref(const wire_field& field) noexcept {
+    [[nodiscard]] static onnx_model::text_ref ref(const wire_field& field) noexcept {
         return {field.content, field.size()};
     }
 
@@ -88,7 +88,7 @@ protected:
     }
 
     void scan_function(const wire_reader& around, const wire_field& where) {
-        function_record function;
+        onnx_model::function_record function;
         function.graph = add_graph(graph_kind::function);
         graph_at(function.graph).function = static_cast<id>(functions_.size());
         const auto container = begin_container(where, function.graph, no_id);
@@ -146,8 +146,8 @@ private:
 
     // Saved state of a node while its bodies are read.
     struct node_frame {
-        std::vector<text_ref> inputs;
-        std::vector<text_ref> outputs;
+        std::vector<onnx_model::text_ref> inputs;
+        std::vector<onnx_model::text_ref> outputs;
         std::vector<wire_field> attributes; // those containing graphs
     };
 
@@ -373,7 +373,7 @@ private:
     }
 
     void scan_attribute(wire_reader fields, id container) {
-        text_ref name;
+        onnx_model::text_ref name;
         id alone = no_id;
         id listed = 0;
         std::vector<id> created;

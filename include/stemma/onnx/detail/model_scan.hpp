@@ -155,7 +155,7 @@ private:
     }
 
     void scan_opset(wire_reader fields) {
-        opset_import import;
+        onnx_model::opset_import import;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_opset::domain)) {
                 import.domain = fields.text(field);

@@ -45,7 +45,7 @@ protected:
         return static_cast<id>(graphs_.size() - 1);
     }
 
-    graph_record& graph_at(id g) { return graphs_[g]; }
+    onnx_model::graph_record& graph_at(id g) { return graphs_[g]; }
 
     id add_operator(std::string_view type, std::string_view domain, std::string_view overload,
                     const operator_record& record) {
@@ -74,8 +74,8 @@ protected:
     }
 
     /// Numbers a node; the nodes of its bodies must have been added before.
-    id add_node(const node_record& node, std::span<const text_ref> inputs,
-                std::span<const text_ref> outputs) {
+    id add_node(const node_record& node, std::span<const onnx_model::text_ref> inputs,
+                std::span<const onnx_model::text_ref> outputs) {
         const auto added = static_cast<id>(nodes_.size());
         nodes_.push_back(node);
         nodes_.back().position = graphs_[containers_[node.container].graph].node_count++;
@@ -184,13 +184,15 @@ protected:
     }
 
     /// Each returns the position in `finish`'s result that tells which value it is.
-    id add_graph_input(id g, text_ref name) { return add_named(g, name, role::input); }
-    id add_graph_output(id g, text_ref name) { return add_named(g, name, role::output); }
-    id add_initializer(id g, text_ref name, bool sparse) {
+    id add_graph_input(id g, onnx_model::text_ref name) { return add_named(g, name, role::input); }
+    id add_graph_output(id g, onnx_model::text_ref name) {
+        return add_named(g, name, role::output);
+    }
+    id add_initializer(id g, onnx_model::text_ref name, bool sparse) {
         return add_named(g, name, sparse ? role::sparse_initializer : role::initializer);
     }
     /// Adds another reference to a value by name.
-    id add_mention(id g, text_ref name) { return add_named(g, name, role::mention); }
+    id add_mention(id g, onnx_model::text_ref name) { return add_named(g, name, role::mention); }
 
     /// Binds all names, with that many threads. Nothing may be added afterwards.
     /// Returns: the value of every input, output, initializer and mention added, in order; `no_id`
@@ -229,12 +231,12 @@ private:
 
     struct named_value {
         id graph;
-        text_ref name;
+        onnx_model::text_ref name;
         role what;
         std::uint64_t hash; // of the name
     };
 
-    id add_named(id g, text_ref name, role what) {
+    id add_named(id g, onnx_model::text_ref name, role what) {
         named_.push_back({g, name, what, hash_of(name)});
         return static_cast<id>(named_.size() - 1);
     }

@@ -36,7 +36,7 @@ protected:
     static constexpr std::size_t batch = 32;
 
     /// Returns: the hash of a name; best computed while its bytes are in cache.
-    [[nodiscard]] std::uint64_t hash_of(text_ref name) const noexcept {
+    [[nodiscard]] std::uint64_t hash_of(onnx_model::text_ref name) const noexcept {
         return hash_bytes(text(name));
     }
 
@@ -47,10 +47,10 @@ protected:
     void prefetch_name(std::uint64_t hash) const noexcept { main_names_.prefetch(hash); }
 
     /// A node of graph `g` reads a name: becomes `inputs_[input]`.
-    void meet_input(id input, text_ref name, id g) { enqueue(name, input, g, false); }
+    void meet_input(id input, onnx_model::text_ref name, id g) { enqueue(name, input, g, false); }
 
     /// A node of graph `g` produces a value with a name.
-    void meet_result(id value, text_ref name, id g) { enqueue(name, value, g, true); }
+    void meet_result(id value, onnx_model::text_ref name, id g) { enqueue(name, value, g, true); }
 
     /// Binds pending names.
     void settle() {
@@ -73,7 +73,7 @@ protected:
     }
 
     /// Adds a value that no node produces.
-    id add_value(id g, text_ref name, value_kind kind) {
+    id add_value(id g, onnx_model::text_ref name, value_kind kind) {
         value_names_.push_back(name);
         value_graphs_.push_back(g);
         value_kinds_.push_back(kind);
@@ -82,7 +82,7 @@ protected:
 
     /// Gives a value of graph `g` its name, unless another one has it.
     /// Returns: the value that has the name now.
-    [[nodiscard]] id define(id g, text_ref ref, id value, std::uint64_t hash) {
+    [[nodiscard]] id define(id g, onnx_model::text_ref ref, id value, std::uint64_t hash) {
         // Names of the main graph have their own table, so that most of a model needs one look-up;
         // those of bodies and functions share one, keyed by graph and name.
         const auto name = text(ref);
@@ -91,7 +91,7 @@ protected:
     }
 
     /// Returns: the value that a name denotes in graph `g`, or `no_id`.
-    [[nodiscard]] id find_visible(id g, text_ref ref, std::uint64_t hash) const {
+    [[nodiscard]] id find_visible(id g, onnx_model::text_ref ref, std::uint64_t hash) const {
         const auto name = text(ref);
         while (g != 0) {
             const auto bound = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
@@ -104,7 +104,7 @@ protected:
     }
 
     /// Returns: as `find_visible`; a new value if there is none, `no_id` for the name "".
-    [[nodiscard]] id look_up(id g, text_ref name, std::uint64_t hash) {
+    [[nodiscard]] id look_up(id g, onnx_model::text_ref name, std::uint64_t hash) {
         if (name.size == 0) {
             return no_id;
         }
@@ -199,7 +199,7 @@ private:
     /// The name of an input or result of a node, to be looked up or defined.
     struct met_name {
         std::uint64_t hash = 0;
-        text_ref name;
+        onnx_model::text_ref name;
         id what = no_id; // value, or index of the input
         id graph = no_id;
         bool defines = false;
@@ -207,7 +207,7 @@ private:
 
     // Names are hashed when read, while their bytes are in cache, but used a batch later: by then
     // the slots they need have been loaded concurrently.
-    void enqueue(text_ref name, id what, id g, bool defines) {
+    void enqueue(onnx_model::text_ref name, id what, id g, bool defines) {
         const auto hash = hash_of(name);
         if (g == 0) {
             main_names_.prefetch(hash);
@@ -224,7 +224,7 @@ private:
         }
     }
 
-    void define_result(id g, text_ref name, id value, std::uint64_t hash) {
+    void define_result(id g, onnx_model::text_ref name, id value, std::uint64_t hash) {
         if (define(g, name, value, hash) != value) {
             redefined_.push_back(value);
         }

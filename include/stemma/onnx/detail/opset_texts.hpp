@@ -15,9 +15,9 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the import in the OperatorSetIdProto that `fields` reads; the standard domain is "".
 /// Complexity: O(fields).
-[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
+[[nodiscard]] inline onnx_model::opset_import read_opset_import(wire_reader fields) {
     using at = detail::onnx_fields::opset;
-    opset_import import;
+    onnx_model::opset_import import;
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at::domain)) {
             import.domain = plain_domain(fields.text(field));
@@ -29,7 +29,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 }
 
 /// Returns: the content of the OperatorSetIdProto of an import.
-[[nodiscard]] inline std::string opset_import_text(const opset_import& import) {
+[[nodiscard]] inline std::string opset_import_text(const onnx_model::opset_import& import) {
     using at = detail::onnx_fields::opset;
     std::string text;
     detail::append_field(at::domain, import.domain, text);

@@ -103,7 +103,7 @@ inline void place_file(const std::filesystem::path& from, const std::filesystem:
     fs::create_directories(to.parent_path(), failed);
     if (placement == data_placement::copy) {
         const mapped_file source(from.string());
-        output_file copied(to.string(), target_state::absent);
+        output_file copied(to.string(), output_file::target_state::absent);
         copied.copy(source, 0, source.bytes().size());
         copied.commit(sync);
         return;

@@ -2,9 +2,9 @@
 #ifndef STEMMA_ONNX_DETAIL_RENAME_VALUES_HPP
 #define STEMMA_ONNX_DETAIL_RENAME_VALUES_HPP
 
+#include <stemma/onnx/detail/message_tree.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/message_tree.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -4,9 +4,9 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/constant_node.hpp>
+#include <stemma/onnx/detail/input_roles.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
-#include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

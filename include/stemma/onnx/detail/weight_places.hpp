@@ -7,8 +7,8 @@
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/pass_on.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 

@@ -8,7 +8,7 @@
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/detail/temporary_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <cstdint>
 #include <functional>

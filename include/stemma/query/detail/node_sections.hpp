@@ -9,12 +9,12 @@
 #include <stemma/onnx/detail/attribute_defaults.hpp>
 #include <stemma/onnx/detail/attribute_values.hpp>
 #include <stemma/onnx/detail/body_place.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/detail/value_readers.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

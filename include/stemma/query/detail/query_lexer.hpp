@@ -133,13 +133,14 @@ public:
         return compares;
     }
 
-    query_relation take_relation() {
+    query::relation_kind take_relation() {
         const char sign = text_[at_++];
         const bool or_equal = (sign == '<' || sign == '>') && next() == '=';
         at_ += or_equal ? 1U : 0U;
-        return sign == '<'   ? (or_equal ? query_relation::at_most : query_relation::less)
-               : sign == '>' ? (or_equal ? query_relation::at_least : query_relation::greater)
-                             : query_relation::equal;
+        return sign == '<' ? (or_equal ? query::relation_kind::at_most : query::relation_kind::less)
+               : sign == '>'
+                   ? (or_equal ? query::relation_kind::at_least : query::relation_kind::greater)
+                   : query::relation_kind::equal;
     }
 
     std::string take_pattern() {

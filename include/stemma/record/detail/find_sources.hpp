@@ -18,7 +18,7 @@
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/record/detail/recorded_origins.hpp>
 #include <stemma/record/detail/recorded_sources.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <array>
 #include <charconv>

@@ -18,7 +18,7 @@
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_edits.hpp>
-#include <stemma/record/tag_model.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <algorithm>
 #include <cstddef>

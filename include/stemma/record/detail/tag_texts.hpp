@@ -2,8 +2,8 @@
 #ifndef STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP
 #define STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP
 
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>

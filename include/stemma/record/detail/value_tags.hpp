@@ -3,13 +3,13 @@
 #define STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/id_set_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/tagging/propagate_tags.hpp>
+#include <stemma/tagging/detail/propagate_tags.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <algorithm>

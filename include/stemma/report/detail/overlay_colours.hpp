@@ -54,7 +54,7 @@ private:
     using numbers = std::unordered_map<id, double>;
 
     [[nodiscard]] static bool has_numbers(const overlay_table& table, std::size_t column) {
-        const auto has = [&](const overlay_row& row) {
+        const auto has = [&](const overlay_table::row& row) {
             return column < row.cells.size() && std::holds_alternative<double>(row.cells[column]);
         };
         return std::any_of(table.modules.begin(), table.modules.end(), has) ||
@@ -79,7 +79,7 @@ private:
                                                "'; known: " + names));
     }
 
-    void note(const overlay_row& row, std::size_t column, numbers& values, bool counts) {
+    void note(const overlay_table::row& row, std::size_t column, numbers& values, bool counts) {
         const auto* number =
             column < row.cells.size() ? std::get_if<double>(&row.cells[column]) : nullptr;
         if (number != nullptr && std::isfinite(*number)) {

@@ -32,14 +32,15 @@ public:
     /// Complexity: O(uses * log uses).
     explicit biased_products(const weight_search& search) {
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
-            if (search.origins[t].basis == parameter_basis::name) {
+            if (search.origins[t].basis == parameter_origin::basis_kind::name) {
                 const auto& entry = search.origins[t].entries.front();
                 own_[std::string(owner_path(entry))].insert(entry.substr(entry.rfind('.') + 1));
             }
         }
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             const auto& origin = search.origins[t];
-            if (origin.basis != parameter_basis::name || search.headers[t].dims.size() != 1) {
+            if (origin.basis != parameter_origin::basis_kind::name ||
+                search.headers[t].dims.size() != 1) {
                 continue;
             }
             for (const auto& use : search.uses[t]) {

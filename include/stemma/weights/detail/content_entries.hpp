@@ -7,7 +7,7 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/io/detail/xxh64.hpp>
 #include <stemma/model/confidence.hpp>
-#include <stemma/onnx/content_hashes.hpp>
+#include <stemma/onnx/detail/content_hashes.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/detail/uniform_data.hpp>
 #include <stemma/weights/detail/make_values.hpp>
@@ -32,7 +32,8 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the elements of an entry, in place if contiguous.
-[[nodiscard]] inline entry_values values_of(const checkpoint& from, const checkpoint_entry& entry) {
+[[nodiscard]] inline entry_values values_of(const checkpoint& from,
+                                            const checkpoint::entry& entry) {
     entry_values values{entry.data_type, entry.shape, {}, {}};
     if (entry.is_contiguous()) {
         values.data = from.mapped_bytes(entry);
@@ -80,12 +81,14 @@ public:
             }
             const auto add = [&](votes& to) {
                 ++to.all;
-                to.matched += search_.origins[t].basis == parameter_basis::content ? 1U : 0U;
+                to.matched +=
+                    search_.origins[t].basis == parameter_origin::basis_kind::content ? 1U : 0U;
             };
             add(weights);
             const auto e = search_.entries.find(search_.name(t));
             if (e != no_id && uniform_[t] == 0 &&
-                search_.relation(t, e, false).transform == parameter_transform::as_is) {
+                search_.relation(t, e, false).transform ==
+                    parameter_origin::transform_kind::as_is) {
                 add(named);
             }
         }
@@ -253,13 +256,14 @@ private:
         std::vector<match> matches;
         const auto offer = [&](id e, bool in_order) {
             auto how = in_order ? search_.relation(t, e, false) : permutation(t, e);
-            const bool moved = how.transform == parameter_transform::transposed;
-            if (how.transform == parameter_transform::none || !search_.fits_type(t, e)) {
+            const bool moved = how.transform == parameter_origin::transform_kind::transposed;
+            if (how.transform == parameter_origin::transform_kind::none ||
+                !search_.fits_type(t, e)) {
                 return;
             }
             const auto& dims = search_.headers[t].dims;
             if (in_order && moved && std::find(dims.begin(), dims.end(), 1) == dims.end()) {
-                how = {parameter_transform::reshaped, {}};
+                how = {parameter_origin::transform_kind::reshaped, {}};
             }
             matches.push_back({e, std::move(how), score(t, e)});
         };
@@ -284,7 +288,7 @@ private:
         if (shape.size() != dims.size() || dims.size() > max_rank) {
             return {};
         }
-        shape_relation how{parameter_transform::transposed,
+        shape_relation how{parameter_origin::transform_kind::transposed,
                            std::vector<std::uint8_t>(dims.size(), 0)};
         std::iota(how.axes.begin(), how.axes.end(), std::uint8_t{0});
         for (unsigned tries = 0;
@@ -325,7 +329,8 @@ private:
         const auto least = few ? std::max(best > 8 ? 8 : best, 1) : 0;
         std::erase_if(matches, [&](const match& one) { return one.score < least; });
         const bool alone = matches.size() == 1 || best > 0;
-        search_.settle(t, matches.front().entry, matches.front().how, parameter_basis::content,
+        search_.settle(t, matches.front().entry, matches.front().how,
+                       parameter_origin::basis_kind::content,
                        alone ? confidence::entry_content : confidence::entry_equal);
         for (std::size_t i = 1; i < matches.size(); ++i) {
             search_.claimed[matches[i].entry] = true;

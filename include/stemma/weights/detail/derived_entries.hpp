@@ -179,7 +179,7 @@ private:
                     taken.push_back(e);
                 }
             }
-            tried.transform = parameter_transform::gates;
+            tried.transform = parameter_origin::transform_kind::gates;
             tried.gates = layer.gates;
             tried.bias = slot == 2;
             if (!tried.entries.empty() && contents_.holds(t, tried)) {
@@ -193,11 +193,13 @@ private:
         tried.module = search_.origins[t].module;
         search_.origins[t] = std::move(tried);
         search_.note_type(t, taken.front());
-        search_.settle(t, taken, owner, parameter_basis::content, confidence::entry_content);
+        search_.settle(t, taken, owner, parameter_origin::basis_kind::content,
+                       confidence::entry_content);
     }
 
     [[nodiscard]] bool is_kernel(const convolution& one, id e) const {
-        return search_.relation(one.weight, e, false).transform == parameter_transform::as_is;
+        return search_.relation(one.weight, e, false).transform ==
+               parameter_origin::transform_kind::as_is;
     }
 
     /// Returns: the factor of one channel of a convolution; 0 if there is none.
@@ -281,7 +283,7 @@ private:
             });
             if (fits) {
                 folds.settle(one, search_.entries[kernel].owner, owner, confidence::entry_content,
-                             parameter_basis::content, epsilon);
+                             parameter_origin::basis_kind::content, epsilon);
                 if (contents_.holds(one.weight, search_.origins[one.weight], 1e-5F)) {
                     return true;
                 }
@@ -311,7 +313,7 @@ private:
             for (const auto e : parts) {
                 tried.entries.push_back(search_.entries[e].name);
             }
-            tried.transform = parameter_transform::concatenated;
+            tried.transform = parameter_origin::transform_kind::concatenated;
             for (tried.axis = 0; tried.axis < search_.headers[t].dims.size(); ++tried.axis) {
                 for (const auto transposed : {false, true}) {
                     tried.axes =
@@ -335,7 +337,7 @@ private:
             auto whole = shape;
             parameter_origin tried;
             tried.entries = {search_.entries[e].name};
-            tried.transform = parameter_transform::sliced;
+            tried.transform = parameter_origin::transform_kind::sliced;
             if (transposed && shape.size() == 2) {
                 tried.axes = {1, 0};
                 std::swap(whole[0], whole[1]);

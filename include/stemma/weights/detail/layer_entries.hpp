@@ -158,12 +158,13 @@ inline void find_gates(weight_search& search) {
                 continue;
             }
             origin.entries = std::move(names);
-            origin.transform = parameter_transform::gates;
+            origin.transform = parameter_origin::transform_kind::gates;
             origin.gates = layer.gates;
             origin.bias = slot == 2;
             const bool declared = !entries.empty();
             search.settle(t, entries, path,
-                          declared ? parameter_basis::declared : parameter_basis::usage,
+                          declared ? parameter_origin::basis_kind::declared
+                                   : parameter_origin::basis_kind::usage,
                           below      ? confidence::entry_below
                           : declared ? confidence::entry_declared
                                      : confidence::entry_used);
@@ -181,7 +182,7 @@ public:
             }
         }
         for (const auto& origin : search.origins) {
-            if (origin.transform == parameter_transform::folded) {
+            if (origin.transform == parameter_origin::transform_kind::folded) {
                 for (const auto& name : origin.entries) {
                     folded_.insert(search.entries.find(name));
                 }
@@ -198,7 +199,7 @@ public:
             const auto weight = search_.entries.find(path, "weight");
             if (weight == no_id || one.bias == no_id || !search_.is_open(one.weight) ||
                 search_.relation(one.weight, weight, false).transform !=
-                    parameter_transform::as_is) {
+                    parameter_origin::transform_kind::as_is) {
                 continue;
             }
             auto norm = norm_behind(path, weight);
@@ -208,7 +209,7 @@ public:
             if (norm != no_id) {
                 settle(one, path, search_.entries[norm].owner,
                        shared ? confidence::entry_fits : confidence::entry_folded,
-                       parameter_basis::declared);
+                       parameter_origin::basis_kind::declared);
             }
         }
     }
@@ -222,14 +223,14 @@ public:
             return origin.entries.empty() ? no_id : entries.find(origin.entries.front());
         };
         const auto doubt = [](parameter_origin& origin) {
-            if (origin.basis == parameter_basis::declared) {
+            if (origin.basis == parameter_origin::basis_kind::declared) {
                 origin.confidence = std::min(origin.confidence, confidence::entry_guessed);
             }
         };
         for (const auto& one : find_convolutions(search_)) {
             auto& weight = search_.origins[one.weight];
-            if (one.bias == no_id || weight.transform == parameter_transform::folded ||
-                weight.transform == parameter_transform::normed) {
+            if (one.bias == no_id || weight.transform == parameter_origin::transform_kind::folded ||
+                weight.transform == parameter_origin::transform_kind::normed) {
                 continue;
             }
             auto& bias = search_.origins[one.bias];
@@ -277,7 +278,7 @@ public:
                 const auto sure = search_.is_leaf(folded[i].module)
                                       ? norm.sure
                                       : std::min(norm.sure, confidence::entry_guessed);
-                settle(folded[i], path, norm.path, sure, parameter_basis::usage, 0,
+                settle(folded[i], path, norm.path, sure, parameter_origin::basis_kind::usage, 0,
                        biases[i].present);
                 auto& bias = search_.origins[folded[i].bias];
                 bias.confidence = std::min(bias.confidence, biases[i].sure);
@@ -288,7 +289,8 @@ public:
     /// Notes that a convolution and its bias were folded with a norm; `biased` says whether the
     /// convolution had a bias, if no entries tell.
     void settle(const convolution& one, const std::string& path, const std::string& norm,
-                float sure, parameter_basis basis, float epsilon = 0, bool biased = false) {
+                float sure, parameter_origin::basis_kind basis, float epsilon = 0,
+                bool biased = false) {
         const auto& entries = search_.entries;
         const auto name = [&](const std::string& owner, std::string_view attribute) {
             const auto e = entries.find(owner, attribute);
@@ -301,7 +303,7 @@ public:
             if (t != no_id && search_.is_open(t)) {
                 auto& origin = search_.origins[t];
                 origin.entries = std::move(of);
-                origin.transform = parameter_transform::folded;
+                origin.transform = parameter_origin::transform_kind::folded;
                 origin.bias = bias;
                 origin.epsilon = epsilon;
                 std::erase(taken_, no_id);

@@ -93,20 +93,20 @@ public:
             return fail(origin.quantized ? "values are not requantized" : "its origin is unknown");
         }
         switch (origin.transform) {
-        case parameter_transform::none:
+        case parameter_origin::transform_kind::none:
             return fail("its transform is unknown");
-        case parameter_transform::as_is:
-        case parameter_transform::reshaped:
-        case parameter_transform::transposed:
-        case parameter_transform::sliced:
+        case parameter_origin::transform_kind::as_is:
+        case parameter_origin::transform_kind::reshaped:
+        case parameter_origin::transform_kind::transposed:
+        case parameter_origin::transform_kind::sliced:
             return moved(origin, header);
-        case parameter_transform::concatenated:
+        case parameter_origin::transform_kind::concatenated:
             return joined(origin, header);
-        case parameter_transform::gates:
+        case parameter_origin::transform_kind::gates:
             return reordered(origin, header);
-        case parameter_transform::folded:
+        case parameter_origin::transform_kind::folded:
             return folded(origin, header);
-        case parameter_transform::normed:
+        case parameter_origin::transform_kind::normed:
             return normed(origin, header);
         }
         return std::nullopt;
@@ -165,11 +165,12 @@ private:
                 shape[i] = values->shape[origin.axes[i]];
             }
         }
-        if (origin.transform == parameter_transform::sliced) {
+        if (origin.transform == parameter_origin::transform_kind::sliced) {
             return cut_out(origin, header, shape, values->bytes());
         }
-        if (origin.transform == parameter_transform::reshaped ? count_of(shape) != header.elements()
-                                                              : shape != header.dims) {
+        if (origin.transform == parameter_origin::transform_kind::reshaped
+                ? count_of(shape) != header.elements()
+                : shape != header.dims) {
             return fail_shape(origin.entries.front(), shape, header.dims);
         }
         return own(std::move(*values));

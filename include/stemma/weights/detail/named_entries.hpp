@@ -110,7 +110,7 @@ private:
                       find_module(module_lookup<module_tree>(search_.modules), owner) != no_id
                 : e != no_id && search_.headers[t].dims == search_.entries[e].shape;
         if (!is_entry || origin.entries.size() != 1 || origin.entries.front() == entry ||
-            origin.transform != parameter_transform::as_is ||
+            origin.transform != parameter_origin::transform_kind::as_is ||
             std::find(origin.shared.begin(), origin.shared.end(), entry) != origin.shared.end()) {
             return;
         }
@@ -126,12 +126,13 @@ private:
         if (const auto e = entries.find(name); e != no_id) {
             auto how = search_.relation(t, e, tool.transposed);
             if (part) {
-                how = {parameter_transform::as_is, {}};
+                how = {parameter_origin::transform_kind::as_is, {}};
             }
-            if (how.transform == parameter_transform::none) {
+            if (how.transform == parameter_origin::transform_kind::none) {
                 return false;
             }
-            search_.settle(t, e, std::move(how), parameter_basis::name, confidence::entry_named);
+            search_.settle(t, e, std::move(how), parameter_origin::basis_kind::name,
+                           confidence::entry_named);
             search_.origins[t].quantized = search_.origins[t].quantized || part;
             return true;
         }
@@ -145,13 +146,13 @@ private:
         }
         auto& origin = search_.origins[t];
         origin.entries = {std::string(without_fusion_prefix(name))};
-        origin.transform =
-            tool.transposed ? parameter_transform::transposed : parameter_transform::as_is;
+        origin.transform = tool.transposed ? parameter_origin::transform_kind::transposed
+                                           : parameter_origin::transform_kind::as_is;
         if (tool.transposed) {
             origin.axes = {1, 0};
         }
         origin.quantized = tool.quantized || is_narrow_type(search_.headers[t].data_type);
-        search_.settle(t, {}, owner, parameter_basis::name, confidence::entry_named);
+        search_.settle(t, {}, owner, parameter_origin::basis_kind::name, confidence::entry_named);
         return true;
     }
 

@@ -198,7 +198,7 @@ public:
     }
 
 private:
-    [[nodiscard]] const checkpoint_entry* find(const std::string& name) const {
+    [[nodiscard]] const checkpoint::entry* find(const std::string& name) const {
         if (weights_ == nullptr) {
             return nullptr;
         }
@@ -225,7 +225,7 @@ private:
     /// An entry and its checkpoint.
     struct entry_source {
         const checkpoint* of = nullptr;
-        const checkpoint_entry* entry = nullptr;
+        const checkpoint::entry* entry = nullptr;
     };
 
     /// Returns: where the present value of an entry is, if known.
@@ -254,7 +254,7 @@ private:
         return names;
     }
 
-    [[nodiscard]] const checkpoint_entry* whole(const std::string& name) const {
+    [[nodiscard]] const checkpoint::entry* whole(const std::string& name) const {
         const auto changed = adapter_name(name);
         return changed ? adapter_->whole(*changed) : nullptr;
     }
@@ -291,11 +291,12 @@ private:
             return std::nullopt;
         }
         const auto& file = weights_->files()[entry->file];
-        if (origin.transform == parameter_transform::as_is && entry->shape == header.dims) {
+        if (origin.transform == parameter_origin::transform_kind::as_is &&
+            entry->shape == header.dims) {
             to.copy(file, entry->offset, entry->size);
             return weights_->mapped_bytes(*entry) != bytes;
         }
-        const bool turned = origin.transform == parameter_transform::transposed &&
+        const bool turned = origin.transform == parameter_origin::transform_kind::transposed &&
                             origin.axes == std::vector<std::uint8_t>{1, 0} &&
                             entry->shape.size() == 2 && header.dims.size() == 2 &&
                             entry->shape[0] == header.dims[1] && entry->shape[1] == header.dims[0];
@@ -330,9 +331,10 @@ private:
     /// else `problem_` says why.
     [[nodiscard]] std::optional<std::string>
     added(const parameter_origin& origin, const tensor_header& header, std::string_view bytes) {
-        if (origin.quantized || origin.transform == parameter_transform::folded ||
-            origin.transform == parameter_transform::normed ||
-            origin.transform == parameter_transform::gates || !is_convertible(header.data_type)) {
+        if (origin.quantized || origin.transform == parameter_origin::transform_kind::folded ||
+            origin.transform == parameter_origin::transform_kind::normed ||
+            origin.transform == parameter_origin::transform_kind::gates ||
+            !is_convertible(header.data_type)) {
             problem_ =
                 "is " + transform_text(origin) + "; merging the adapter needs the original weights";
             return std::nullopt;
@@ -360,11 +362,11 @@ private:
         entry_values result{float32, header.dims, {}, {}};
         if (const auto* const old = before_ == nullptr ? nullptr : before_->find(name)) {
             result.shape = old->shape;
-        } else if (origin.transform == parameter_transform::transposed) {
+        } else if (origin.transform == parameter_origin::transform_kind::transposed) {
             for (std::size_t i = 0; i < origin.axes.size(); ++i) {
                 result.shape[origin.axes[i]] = header.dims[i];
             }
-        } else if (origin.transform != parameter_transform::as_is) {
+        } else if (origin.transform != parameter_origin::transform_kind::as_is) {
             return std::nullopt;
         }
         const auto changed = adapter_name(name);

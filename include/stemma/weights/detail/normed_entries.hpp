@@ -56,13 +56,14 @@ public:
         }
         for (const auto& [directions, lengths] : pairs->second) {
             const auto how = search_.relation(t, directions, reads_transposed(t));
-            if (search_.claimed[directions] || (how.transform != parameter_transform::as_is &&
-                                                how.transform != parameter_transform::transposed)) {
+            if (search_.claimed[directions] ||
+                (how.transform != parameter_origin::transform_kind::as_is &&
+                 how.transform != parameter_origin::transform_kind::transposed)) {
                 continue;
             }
             parameter_origin origin;
             origin.entries = {search_.entries[directions].name, search_.entries[lengths].name};
-            origin.transform = parameter_transform::normed;
+            origin.transform = parameter_origin::transform_kind::normed;
             origin.axes = how.axes;
             result.emplace_back(std::move(origin), std::vector<id>{directions, lengths});
         }
@@ -88,7 +89,8 @@ public:
             origin.module = search_.origins[t].module;
             search_.origins[t] = std::move(origin);
             search_.note_type(t, taken.front());
-            search_.settle(t, taken, path, parameter_basis::declared, confidence::entry_declared);
+            search_.settle(t, taken, path, parameter_origin::basis_kind::declared,
+                           confidence::entry_declared);
         }
     }
 

@@ -57,7 +57,8 @@ public:
             for (const auto e : search_.entries.own(search_.modules.path(module))) {
                 const auto& entry = search_.entries[e];
                 if (!search_.claimed[e] && !search_.entries.is_parametrized(e)) {
-                    settle(parts, entry.shape, entry.name, {&e, 1}, parameter_basis::declared,
+                    settle(parts, entry.shape, entry.name, {&e, 1},
+                           parameter_origin::basis_kind::declared,
                            entry.attribute.starts_with("in_proj_") ? confidence::entry_fits
                                                                    : confidence::entry_guessed);
                 }
@@ -83,10 +84,10 @@ public:
                 continue;
             }
             const std::array shape{3 * width, width};
-            settle(parts, shape, prefix + "in_proj_weight", {}, parameter_basis::usage,
+            settle(parts, shape, prefix + "in_proj_weight", {}, parameter_origin::basis_kind::usage,
                    confidence::entry_below);
             settle(parts, std::span(shape).first(1), prefix + "in_proj_bias", {},
-                   parameter_basis::usage, confidence::entry_below);
+                   parameter_origin::basis_kind::usage, confidence::entry_below);
         }
     }
 
@@ -99,8 +100,8 @@ private:
 
     /// Takes the parts of an entry, in the order of their readers, if two or more make it up.
     void settle(std::span<const id> parts, std::span<const std::int64_t> shape,
-                const std::string& name, std::span<const id> entry, parameter_basis basis,
-                float sure) {
+                const std::string& name, std::span<const id> entry,
+                parameter_origin::basis_kind basis, float sure) {
         std::vector<std::pair<id, std::int64_t>> chosen; // with the start of each
         std::int64_t end = 0;
         for (const auto t : parts) {
@@ -124,7 +125,7 @@ private:
         for (const auto& [t, first] : chosen) {
             auto& origin = search_.origins[t];
             origin.entries = {name};
-            origin.transform = parameter_transform::sliced;
+            origin.transform = parameter_origin::transform_kind::sliced;
             origin.first = static_cast<std::uint64_t>(first);
             if (is_transposed(t)) {
                 origin.axes = {1, 0};

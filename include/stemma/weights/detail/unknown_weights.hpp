@@ -97,7 +97,7 @@ public:
 
 private:
     struct new_entry {
-        const checkpoint_entry* entry;
+        const checkpoint::entry* entry;
         bool is_unused; // by any initializer
     };
 
@@ -173,7 +173,7 @@ private:
 
     /// Whether the present values of an initializer are consecutive ones of a new entry.
     [[nodiscard]] bool is_slice(std::size_t t, const tensor_header& header,
-                                const checkpoint_entry& entry) const {
+                                const checkpoint::entry& entry) const {
         tensor_content_reader reader(model_);
         const auto content = reader.read(model_.tensors()[t]);
         return content.readable && header.data_type == entry.data_type &&

@@ -67,7 +67,7 @@ public:
         }
         named_.assign(search_.entries.size(), false);
         for (const auto& origin : search_.origins) {
-            if (origin.basis == parameter_basis::name) {
+            if (origin.basis == parameter_origin::basis_kind::name) {
                 named_[search_.entries.find(origin.entries.front())] = true;
             }
         }
@@ -130,7 +130,7 @@ private:
         candidate best;
         for (const auto e : offered) {
             const auto how = search_.relation(t, e, transposed);
-            if (how.transform == parameter_transform::none || search_.claimed[e] ||
+            if (how.transform == parameter_origin::transform_kind::none || search_.claimed[e] ||
                 search_.entries.is_outside(e) || search_.entries.is_parametrized(e) ||
                 (contents_ != nullptr && !contents_->may_be(t, e, how))) {
                 continue;
@@ -138,7 +138,7 @@ private:
             const auto& attribute = search_.entries[e].attribute;
             const int score = 1 + (attribute == role.attribute ? 8 : 0) +
                               (means_alike(attribute, role.attribute) ? 4 : 0) +
-                              (how.transform == parameter_transform::reshaped ? 0 : 2);
+                              (how.transform == parameter_origin::transform_kind::reshaped ? 0 : 2);
             if (score > best.score) {
                 best = {e, score, true};
             } else if (score == best.score) {
@@ -153,8 +153,8 @@ private:
     [[nodiscard]] bool may_be_again(std::size_t t, std::string_view path) const {
         const auto others = search_.entries.below(path);
         return others.size() <= most_below && std::any_of(others.begin(), others.end(), [&](id e) {
-                   return named_[e] &&
-                          search_.relation(t, e, true).transform == parameter_transform::transposed;
+                   return named_[e] && search_.relation(t, e, true).transform ==
+                                           parameter_origin::transform_kind::transposed;
                });
     }
 
@@ -175,18 +175,18 @@ private:
         const bool square = dims.size() == 2 && dims[0] == dims[1];
         auto how = search_.relation(t, best.entry, transposed);
         const bool renamed = contents_ == nullptr && computed.is_renamed(t);
-        const bool permuted = renamed && how.transform == parameter_transform::as_is &&
+        const bool permuted = renamed && how.transform == parameter_origin::transform_kind::as_is &&
                               (has_equal_extents(dims) || is_result(t, best.entry));
-        const bool other =
-            renamed && !exact &&
-            (below ? !role.sure && !role.attribute.empty()
-                   : how.transform == parameter_transform::transposed && may_be_again(t, path));
+        const bool other = renamed && !exact &&
+                           (below ? !role.sure && !role.attribute.empty()
+                                  : how.transform == parameter_origin::transform_kind::transposed &&
+                                        may_be_again(t, path));
         const bool unclear = permuted || other || (square && turned && computed.is_unclear(t));
         const auto sure = unclear || (!best.alone && (below || !exact)) ? confidence::entry_guessed
                           : below                                       ? confidence::entry_below
                           : exact                                       ? confidence::entry_declared
                                                                         : confidence::entry_fits;
-        search_.settle(t, best.entry, std::move(how), parameter_basis::declared, sure);
+        search_.settle(t, best.entry, std::move(how), parameter_origin::basis_kind::declared, sure);
     }
 
     /// Whether an initializer was named after a computation that changes values or their layout:
@@ -202,8 +202,8 @@ private:
     /// module with as many elements: a norm written out is a function of all of them.
     void doubt_vector(std::size_t t) {
         auto& origin = search_.origins[t];
-        if (origin.basis != parameter_basis::declared || origin.entries.size() != 1 ||
-            origin.transform > parameter_transform::reshaped) {
+        if (origin.basis != parameter_origin::basis_kind::declared || origin.entries.size() != 1 ||
+            origin.transform > parameter_origin::transform_kind::reshaped) {
             return;
         }
         const auto& entry = search_.entries[search_.entries.find(origin.entries.front())];
@@ -220,7 +220,7 @@ private:
     void add_shared(std::size_t t) {
         auto& origin = search_.origins[t];
         if (search_.is_open(t) || origin.entries.size() != 1 ||
-            origin.transform > parameter_transform::transposed) {
+            origin.transform > parameter_origin::transform_kind::transposed) {
             return;
         }
         for (const auto& use : search_.uses[t]) {
@@ -228,7 +228,7 @@ private:
             const auto e = search_.entries.find(search_.modules.path(use.module), role.attribute);
             if (e == no_id || search_.claimed[e] || !role.sure ||
                 search_.relation(t, e, role.transposed != use.transposed).transform ==
-                    parameter_transform::none) {
+                    parameter_origin::transform_kind::none) {
                 continue;
             }
             search_.claimed[e] = true;
@@ -288,15 +288,15 @@ private:
                 continue;
             }
             taken.emplace(entry, t);
-            origin.transform = transposed ? parameter_transform::transposed
-                               : reshaped ? parameter_transform::reshaped
-                                          : parameter_transform::as_is;
+            origin.transform = transposed ? parameter_origin::transform_kind::transposed
+                               : reshaped ? parameter_origin::transform_kind::reshaped
+                                          : parameter_origin::transform_kind::as_is;
             if (transposed) {
                 origin.axes = {1, 0};
             }
             origin.entries = {std::move(entry)};
             origin.quantized = is_narrow_type(search_.headers[t].data_type);
-            search_.settle(t, {}, path, parameter_basis::usage,
+            search_.settle(t, {}, path, parameter_origin::basis_kind::usage,
                            beside != nullptr ? beside->sure
                            : leaf            ? confidence::entry_used
                                              : confidence::entry_guessed);
@@ -342,11 +342,11 @@ private:
         const auto path = search_.modules.path(use.module);
         const auto prefix = path.empty() ? path : path + ".";
         origin.entries = {prefix + "weight_v", prefix + "weight_g"};
-        origin.transform = parameter_transform::normed;
+        origin.transform = parameter_origin::transform_kind::normed;
         if (role.transposed) {
             origin.axes = {1, 0};
         }
-        search_.settle(t, {}, path, parameter_basis::usage, confidence::entry_guessed);
+        search_.settle(t, {}, path, parameter_origin::basis_kind::usage, confidence::entry_guessed);
     }
 
     /// Returns: the name in `torch.nn.MultiheadAttention` of a matrix or bias three times as long

@@ -7,9 +7,9 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
-#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -34,7 +34,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// How the shape of an initializer relates to that of an entry.
 struct shape_relation {
-    parameter_transform transform = parameter_transform::none;
+    parameter_origin::transform_kind transform = parameter_origin::transform_kind::none;
     std::vector<std::uint8_t> axes{}; ///< if transposed
 };
 
@@ -46,10 +46,10 @@ struct shape_relation {
     const bool equal = std::equal(entry.begin(), entry.end(), dims.begin(), dims.end());
     const bool matrix = entry.size() == 2 && dims.size() == 2;
     if (equal && !(matrix && expect_transposed && dims[0] == dims[1])) {
-        return {parameter_transform::as_is, {}};
+        return {parameter_origin::transform_kind::as_is, {}};
     }
     if (matrix && entry[0] == dims[1] && entry[1] == dims[0]) {
-        return {parameter_transform::transposed, {1, 0}};
+        return {parameter_origin::transform_kind::transposed, {1, 0}};
     }
     if (count_of(entry) != count_of(dims)) {
         return {};
@@ -60,9 +60,9 @@ struct shape_relation {
         return some;
     };
     if (wide(entry) == wide(dims) || entry.size() != dims.size() || entry.size() > 8) {
-        return {parameter_transform::reshaped, {}};
+        return {parameter_origin::transform_kind::reshaped, {}};
     }
-    shape_relation result{parameter_transform::transposed, {}};
+    shape_relation result{parameter_origin::transform_kind::transposed, {}};
     std::vector<bool> used(entry.size(), false);
     for (const auto extent : dims) {
         std::size_t axis = 0;
@@ -70,7 +70,7 @@ struct shape_relation {
             ++axis;
         }
         if (axis == entry.size()) {
-            return {parameter_transform::reshaped, {}};
+            return {parameter_origin::transform_kind::reshaped, {}};
         }
         used[axis] = true;
         result.axes.push_back(static_cast<std::uint8_t>(axis));
@@ -127,7 +127,7 @@ public:
     }
 
     [[nodiscard]] bool is_open(std::size_t t) const {
-        return origins[t].basis == parameter_basis::none;
+        return origins[t].basis == parameter_origin::basis_kind::none;
     }
 
     /// Whether an entry can be an initializer by type: the same, both floating-point, or quantized
@@ -150,7 +150,8 @@ public:
     }
 
     /// Notes that an initializer is an entry.
-    void settle(std::size_t t, id e, shape_relation how, parameter_basis basis, float confidence) {
+    void settle(std::size_t t, id e, shape_relation how, parameter_origin::basis_kind basis,
+                float confidence) {
         auto& origin = origins[t];
         origin.entries = {entries[e].name};
         origin.transform = how.transform;
@@ -161,7 +162,7 @@ public:
 
     /// Notes the basis of an origin with entries and transform set, and claims these entries.
     void settle(std::size_t t, std::span<const id> taken, std::string_view owner,
-                parameter_basis basis, float confidence) {
+                parameter_origin::basis_kind basis, float confidence) {
         auto& origin = origins[t];
         origin.basis = basis;
         origin.confidence = confidence;
