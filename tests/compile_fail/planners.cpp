@@ -66,7 +66,7 @@ auto cut(const listed_graph& graph) {
 using unordered_graph = boost::adjacency_list<boost::vecS, boost::setS, boost::bidirectionalS>;
 
 auto sort(const unordered_graph& graph) {
-    return stemma::detail::reverse_topological_order(graph);
+    return stemma::topological_order(graph);
 }
 
 // expect: cut policy: add `stemma::gap_rule gaps() const`

@@ -5,7 +5,6 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/node_origins.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,14 +51,6 @@ public:
 
     /// Returns: how a value was matched.
     [[nodiscard]] match_basis basis(id value) const noexcept { return bases_[value]; }
-
-    /// Returns: how many operators have an origin. Complexity: O(operators).
-    [[nodiscard]] std::size_t found_count() const {
-        return static_cast<std::size_t>(
-            std::count_if(per_operator_.begin(), per_operator_.end(), [](const found_origins& one) {
-                return one.kind != origin_kind::unknown;
-            }));
-    }
 
     /// Reserves room for that many operators.
     void reserve(std::size_t operators) {

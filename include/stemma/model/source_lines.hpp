@@ -189,15 +189,6 @@ public:
         return {links_[chain].callers, links_[chain].at};
     }
 
-    /// Returns: the number of operators with a known chain. Complexity: O(operators).
-    [[nodiscard]] std::size_t known_count() const noexcept {
-        std::size_t count = 0;
-        for (const auto chain : chain_of_) {
-            count += chain == no_id ? 0U : 1U;
-        }
-        return count;
-    }
-
     /// Returns: the hash of a line of text as stored in frames, never 0; surrounding blanks are
     /// ignored. Complexity: O(length).
     [[nodiscard]] static std::uint32_t hash_text(std::string_view line) noexcept {
