@@ -23,9 +23,9 @@ void measure_beside(benchmark::State& state, Algorithm algorithm, ByHand by_hand
     using milliseconds = std::chrono::duration<double, std::milli>;
     // Freed memory stays in the process from the start (glibc): otherwise whichever of the two
     // happens to be at the top of the heap returns its memory to the kernel in every run.
-    std::vector<char> kept(std::size_t{30} << 20U);
-    benchmark::DoNotOptimize(kept.data());
-    std::vector<char>().swap(kept);
+    std::vector<char> buffer(std::size_t{30} << 20U);
+    benchmark::DoNotOptimize(buffer.data());
+    std::vector<char>().swap(buffer);
     if (!(algorithm() == by_hand())) {
         state.SkipWithError("the algorithm and the hand-written loop differ");
         return;

@@ -72,12 +72,12 @@ def measure(compiler, header, folder, runs):
 
 def outside_includes(umbrella):
     """The third-party and standard headers that an umbrella includes, directly or not."""
-    seen, outside, open_headers = set(), set(), [umbrella]
+    names, outside, open_headers = set(), set(), [umbrella]
     while open_headers:
         header = open_headers.pop()
-        if header in seen:
+        if header in names:
             continue
-        seen.add(header)
+        names.add(header)
         for name in re.findall(r"^\s*#\s*include <([^>]+)>", (ROOT / "include" / header).read_text(), re.M):
             (open_headers.append if name.startswith("stemma/") else outside.add)(name)
     return outside
@@ -89,8 +89,8 @@ def list_headers(options):
         folder = pathlib.Path(name)
 
         def row(header):
-            taken, lines = measure(options.compiler, header, folder, options.runs)
-            return taken, f"| `<{header}>` | {taken:.2f} | {lines:,} |"
+            times, lines = measure(options.compiler, header, folder, options.runs)
+            return times, f"| `<{header}>` | {times:.2f} | {lines:,} |"
 
         listed = set()
         for umbrella in UMBRELLAS:

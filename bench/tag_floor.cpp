@@ -922,13 +922,13 @@ private:
             return;
         }
         // Down to where the path diverges from the previous one.
-        std::size_t kept = 0;
-        while (kept < trail_.size() && trail_[kept].first <= path.size() &&
-               (trail_[kept].first == path.size() || path[trail_[kept].first] == '.') &&
-               path.substr(0, trail_[kept].first) == previous_.substr(0, trail_[kept].first)) {
-            ++kept;
+        std::size_t shared = 0;
+        while (shared < trail_.size() && trail_[shared].first <= path.size() &&
+               (trail_[shared].first == path.size() || path[trail_[shared].first] == '.') &&
+               path.substr(0, trail_[shared].first) == previous_.substr(0, trail_[shared].first)) {
+            ++shared;
         }
-        trail_.resize(kept);
+        trail_.resize(shared);
         while (trail_.empty() || trail_.back().first < path.size()) {
             const auto begin = trail_.empty() ? 0 : trail_.back().first + 1;
             const auto stop = std::min(path.find('.', begin), path.size());

@@ -77,23 +77,23 @@ struct by_label {
         void for_each_claim(stemma::operator_t<Ops> v, Function f) const {
             const std::string_view label = ops->name(v);
             const auto folder = label.substr(0, label.find(':'));
-            if (const auto found = packages.find(folder); found != packages.end()) {
-                f(stemma::claim{found->second, stemma::no_id, 1.0F, stemma::provenance::scope});
+            if (const auto entry = packages.find(folder); entry != packages.end()) {
+                f(stemma::claim{entry->second, stemma::no_id, 1.0F, stemma::provenance::scope});
             }
         }
     };
 
     template <class Ops, class Modules>
     [[nodiscard]] claims<Ops> prepare(stemma::evidence_context<Ops, Modules>& context) const {
-        claims<Ops> made{&context.ops(), {}};
+        claims<Ops> prepared{&context.ops(), {}};
         for (stemma::id m = 1; m < context.index().size(); ++m) {
             auto folder = "//" + stemma::path_of(context.modules(), m);
             for (auto& c : folder) {
                 c = c == '.' ? '/' : c;
             }
-            made.packages[folder] = m;
+            prepared.packages[folder] = m;
         }
-        return made;
+        return prepared;
     }
 };
 
@@ -106,11 +106,12 @@ int main() {
                                           get(&package::team, tree), get(&package::kind, tree));
     const stemma::mapped_operators steps(graph, get(&step::label, graph), get(&step::tool, graph));
 
-    const auto found =
+    const auto tagged =
         stemma::tag_operators(steps, packages, stemma::policies{by_label{}, stemma::all_modules{}});
     for (std::size_t v = 0; v < num_vertices(graph); ++v) {
-        const auto& made = found.attributions[v];
+        const auto& attribution = tagged.attributions[v];
         std::cout << graph[v].tool << " " << graph[v].label << "\n  "
-                  << found.tags.text(made.module) << " (" << to_string(made.source) << ")\n";
+                  << tagged.tags.text(attribution.module) << " (" << to_string(attribution.source)
+                  << ")\n";
     }
 }

@@ -166,11 +166,11 @@ def shape_of(tensor):
 
 
 def describe_tensor(name, tensor):
-    made = {"name": name, "dtype": str(tensor.dtype).replace("torch.", ""),
-            "trainable": bool(tensor.requires_grad)}
+    entry = {"name": name, "dtype": str(tensor.dtype).replace("torch.", ""),
+             "trainable": bool(tensor.requires_grad)}
     if shape_of(tensor) is not None:
-        made["shape"] = shape_of(tensor)
-    return made
+        entry["shape"] = shape_of(tensor)
+    return entry
 
 
 def describe_modules(model, calls):
@@ -260,12 +260,12 @@ def tensor_names(model):
 def attributes_kept(model):
     """Restores what modules hold, as tracers and forward may put their values there."""
     parts = ("_parameters", "_buffers", "_modules")
-    kept = [(module, type(module), dict(vars(module)), [dict(getattr(module, part)) for part in parts])
-            for module in model.modules() if not is_scripted(module)]
+    states = [(module, type(module), dict(vars(module)), [dict(getattr(module, part)) for part in parts])
+              for module in model.modules() if not is_scripted(module)]
     try:
         yield
     finally:
-        for module, kind, attributes, members in kept:
+        for module, kind, attributes, members in states:
             if type(module) is kind:  # lazy modules become others
                 vars(module).clear()
                 vars(module).update(attributes)
@@ -339,9 +339,9 @@ class tensor_ids:
 
     def describe(self, value, what):
         """The members of an event that list its tensors."""
-        found = list(itertools.islice(tensors_in(value), MOST_TENSORS))
+        tensors = list(itertools.islice(tensors_in(value), MOST_TENSORS))
         shapes = {"in": "input_shapes", "out": "output_shapes"}[what]
-        return {what + "_ids": [self[t] for t in found], shapes: [shape_of(t) for t in found]}
+        return {what + "_ids": [self[t] for t in tensors], shapes: [shape_of(t) for t in tensors]}
 
 
 class module_trace:
@@ -395,15 +395,15 @@ class module_trace:
             self.unhooked.append([path, str(problem)])
 
     def event(self, kind, **members):
-        made = {"seq": next(self.seq), "kind": kind, **members}
-        self.waiting.append(made)
+        record = {"seq": next(self.seq), "kind": kind, **members}
+        self.waiting.append(record)
         if self.running is None or len(self.waiting) > MOST_WAITING:
             self.flush()
-        return made
+        return record
 
     def flush(self):
-        for made in self.waiting:
-            self.out.add(made)
+        for record in self.waiting:
+            self.out.add(record)
         self.waiting = []
 
     def describe(self, value, what):
@@ -492,15 +492,15 @@ class module_trace:
 
     def operator(self, func, args, kwargs):
         stack = self.stack()
-        made = {"op": str(func), "stack": stack,
-                "func": None if self.running is None else self.running["seq"],
-                **self.describe((args, kwargs), "in")}
+        record = {"op": str(func), "stack": stack,
+                  "func": None if self.running is None else self.running["seq"],
+                  **self.describe((args, kwargs), "in")}
         before, self.noting = self.noting, True
         try:
             result = func(*args, **kwargs)
         finally:
             self.noting = before
-        self.event("op", **made, **self.describe(result, "out"))
+        self.event("op", **record, **self.describe(result, "out"))
         return result
 
 
@@ -569,9 +569,9 @@ def symbolic_graph(model, args, kwargs, missing):
                 self.open.pop()
 
         def create_node(self, *node, **more):
-            made = super().create_node(*node, **more)
-            self.stacks[made] = list(self.open)
-            return made
+            proxy = super().create_node(*node, **more)
+            self.stacks[proxy] = list(self.open)
+            return proxy
 
     arguments = bound_arguments(model, args, kwargs)
     # None, numbers and strings steer control flow, so they are fixed.
@@ -607,13 +607,13 @@ def drop_checks(graph):
 
 def shapes_by_running(model, graph, arguments, missing):
     """{node: (shape, dtype)} of tensor-valued nodes."""
-    found = {}
+    shape_of_node = {}
     try:
         class shapes(torch.fx.Interpreter):
             def run_node(self, node):
                 result = super().run_node(node)
                 if isinstance(result, torch.Tensor):
-                    found[node.name] = (shape_of(result), str(result.dtype).replace("torch.", ""))
+                    shape_of_node[node.name] = (shape_of(result), str(result.dtype).replace("torch.", ""))
                 return result
 
         names = [node.target.lstrip("*") for node in graph.nodes if node.op == "placeholder"]
@@ -621,7 +621,7 @@ def shapes_by_running(model, graph, arguments, missing):
             shapes(torch.fx.GraphModule(model, graph)).run(*(arguments[name] for name in names))
     except Exception as problem:
         missing["fx.shapes"] = reason_of(problem)
-    return found
+    return shape_of_node
 
 
 def exported_graph(model, args, kwargs, missing):
@@ -636,27 +636,27 @@ def exported_graph(model, args, kwargs, missing):
     for node in program.graph.nodes:
         stack = (node.meta.get("nn_module_stack") or {}).values()
         value = node.meta.get("val")
-        known = None
+        names = None
         if isinstance(value, torch.Tensor):
-            known = (shape_of(value) or [], str(value.dtype).replace("torch.", ""))
-        made = describe_fx(node, [str(path) for path, _ in stack] or [""], model, known)
+            names = (shape_of(value) or [], str(value.dtype).replace("torch.", ""))
+        record = describe_fx(node, [str(path) for path, _ in stack] or [""], model, names)
         if node.op == "placeholder" and node.name in tensors:
-            made["parameter"] = tensors[node.name]
-        described.append(made)
+            record["parameter"] = tensors[node.name]
+        described.append(record)
     return described
 
 
-def describe_fx(node, stack, model, known):
+def describe_fx(node, stack, model, names):
     inputs = []
     torch.fx.node.map_arg((node.args, node.kwargs), lambda read: inputs.append(read.name))
     target = node.target if isinstance(node.target, str) else fx_function_name(node.target)
-    made = {"name": node.name, "op": node.op, "target": target, "args": inputs,
-            "users": [user.name for user in node.users], "module_stack": stack}
+    record = {"name": node.name, "op": node.op, "target": target, "args": inputs,
+              "users": [user.name for user in node.users], "module_stack": stack}
     if node.op == "call_module":
-        made["class"] = class_name(model.get_submodule(node.target))[1]
-    if known is not None:
-        made["shape"], made["dtype"] = known
-    return made
+        record["class"] = class_name(model.get_submodule(node.target))[1]
+    if names is not None:
+        record["shape"], record["dtype"] = names
+    return record
 
 
 def fx_function_name(target):
@@ -733,9 +733,9 @@ def exporter_internals():
     """The torch module that builds the exporter's scope map."""
     for name in ("torch.onnx._internal.torchscript_exporter.utils", "torch.onnx.utils"):
         with contextlib.suppress(ImportError):
-            found = importlib.import_module(name)
-            if hasattr(found, "_setup_trace_module_map"):
-                return found
+            module = importlib.import_module(name)
+            if hasattr(module, "_setup_trace_module_map"):
+                return module
     return None
 
 
@@ -766,18 +766,18 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
         return None
 
     paths = module_paths(model)
-    known = {path: module for module, path in paths.items()}
+    module_of = {path: module for module, path in paths.items()}
     mark = "#"
-    while any(mark in path for path in known):
+    while any(mark in path for path in module_of):
         mark += "#"
     setup, assign = internals._setup_trace_module_map, getattr(torch._C, naming)
-    numbered = list(known)
+    numbered = list(module_of)
     scopes = {}
 
     # Many nodes share these.
     @functools.lru_cache(maxsize=None)
     def scope_of(text):
-        return full_scope(text, numbered, known, mark)
+        return full_scope(text, numbered, module_of, mark)
 
     stack_from = functools.lru_cache(maxsize=None)(stack_in)
 
@@ -809,7 +809,7 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
     return scopes
 
 
-def full_scope(scope, numbered, known, mark):
+def full_scope(scope, numbered, module_of, mark):
     """`pkg.Class::path/pkg.Class::path.of.child`, or None if uncertain. `known`: {path: module}, `numbered`: its paths.
 
     Scripted modules have no mark in their scopes, but paths relative to their parents; if several
@@ -825,10 +825,10 @@ def full_scope(scope, numbered, known, mark):
             path = numbered[int(number)]
         else:
             path = join(path, instance) if path else instance
-        if path not in known:
+        if path not in module_of:
             return None
-        sure = number.isdigit() or not known[path]._modules
-        texts.append(f"{class_name(known[path])[1]}::{path}")
+        sure = number.isdigit() or not module_of[path]._modules
+        texts.append(f"{class_name(module_of[path])[1]}::{path}")
     return "/".join(texts) if sure else None
 
 
@@ -858,11 +858,11 @@ def onnx_nodes(data, place, graph):
                 attributes.append(value)
         yield graph, index, op_type, name
         for attribute in attributes:
-            found = list(fields(data, *attribute))
-            label = next((data[slice(*v)].decode() for f, v in found if f == 1), "")
+            values = list(fields(data, *attribute))
+            label = next((data[slice(*v)].decode() for f, v in values if f == 1), "")
             inside = f"{graph}/{index}/{label}" if graph else f"{index}/{label}"
-            many = [v for f, v in found if f == 11]
-            for field, value in found:
+            many = [v for f, v in values if f == 11]
+            for field, value in values:
                 if field == 6:
                     yield from onnx_nodes(data, value, inside)
             for number, value in enumerate(many):
@@ -976,10 +976,10 @@ def find_stemma(named=None):
     """The stemma program: the named one, else the one on the PATH, beside this file, or the newest in
     a build folder. Raises FileNotFoundError."""
     if named is not None:
-        found = shutil.which(named)
-        if found is None:
+        program = shutil.which(named)
+        if program is None:
             raise FileNotFoundError(f"{named}: no such program")
-        return found
+        return program
     beside = os.path.dirname(os.path.abspath(__file__))
     built = [path for pattern in ("build/stemma", "build/*/stemma")
              for path in glob.glob(os.path.join(glob.escape(os.path.dirname(beside)), pattern)) if os.path.isfile(path)]
@@ -1064,8 +1064,8 @@ def main():
         wrong = why_not_written({"--output": chosen.output, **tagged})
         if wrong is not None:
             options.error(wrong)
-    made = find_function(options, chosen.model)()
-    done = capture(*made, path=chosen.output, trace=not chosen.no_trace,
+    function = find_function(options, chosen.model)()
+    done = capture(*function, path=chosen.output, trace=not chosen.no_trace,
                    fx=None if chosen.fx == "none" else chosen.fx, torchscript=chosen.torchscript,
                    export=chosen.export,
                    export_options={"opset_version": chosen.opset} if chosen.opset else None)

@@ -31,17 +31,17 @@ void carry(const std::shared_ptr<stemma::attributed_model>& original, onnx::Mode
                        original->tags().tags.text(original->tags().selected(node)));
     }
     stemma::attributed_proto carried(converted, {.captures = stemma::carried_from(original)});
-    std::size_t kept = 0;
-    std::size_t known = 0;
+    std::size_t same = 0;
+    std::size_t tagged = 0;
     for (stemma::id node = 0; node < carried.model().node_count(); ++node) {
         const auto before = tag_of.find(names[node]);
-        known += before == tag_of.end() ? 0U : 1U;
-        kept += before != tag_of.end() &&
+        tagged += before == tag_of.end() ? 0U : 1U;
+        same += before != tag_of.end() &&
                         carried.tags().tags.text(carried.tags().selected(node)) == before->second
                     ? 1U
                     : 0U;
     }
-    std::cout << kept << " of " << known << " nodes keep their tag\n";
+    std::cout << same << " of " << tagged << " nodes keep their tag\n";
     carried.tag();
 }
 

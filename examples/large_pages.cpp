@@ -47,9 +47,9 @@ public:
     T pop() noexcept { return items_[--count_]; }
     /// Removes and returns one of them.
     T take(T* item) noexcept {
-        const T taken = *item;
+        const T value = *item;
         *item = pop();
-        return taken;
+        return value;
     }
 
 private:
@@ -154,10 +154,10 @@ private:
     /// Removes and returns the block that starts there, if any.
     [[nodiscard]] static used_block take(short_list<used_block>& blocks,
                                          const void* begin) noexcept {
-        auto* const found =
+        auto* const entry =
             std::find_if(blocks.begin(), blocks.end(),
-                         [&](const used_block& known) { return known.begin == begin; });
-        return found == blocks.end() ? used_block{} : blocks.take(found);
+                         [&](const used_block& block) { return block.begin == begin; });
+        return entry == blocks.end() ? used_block{} : blocks.take(entry);
     }
 
     /// Fills a block with kept large pages, and allocates missing ones. Returns: whether the block
@@ -186,12 +186,12 @@ private:
 
     void release_large(used_block block) noexcept {
         const auto large = large_part(block.size);
-        std::size_t kept = 0;
-        while (kept < large && keep(block.begin + kept)) {
-            kept += large_page;
+        std::size_t usable = 0;
+        while (usable < large && keep(block.begin + usable)) {
+            usable += large_page;
         }
-        if (kept < whole_pages(block.size)) {
-            ::munmap(block.begin + kept, whole_pages(block.size) - kept);
+        if (usable < whole_pages(block.size)) {
+            ::munmap(block.begin + usable, whole_pages(block.size) - usable);
         }
     }
 

@@ -17,17 +17,17 @@ namespace {
 
 /// Tags the model as it is now, and says how many nodes there are and what became of one of them.
 void tag(onnx::ModelProto& model, const std::string& capture, std::string_view example) {
-    stemma::attributed_proto known(model, {.captures = stemma::captures({capture})});
-    const auto& found = known.tags();
-    const auto nodes = known.model().node_count();
+    stemma::attributed_proto opened(model, {.captures = stemma::captures({capture})});
+    const auto& tagged = opened.tags();
+    const auto nodes = opened.model().node_count();
     std::cout << nodes << " nodes\n";
     for (stemma::id node = 0; node < nodes; ++node) {
-        if (known.model().name(node) == example) {
-            std::cout << example << "\n  " << found.tags.text(found.selected(node)) << " ("
-                      << to_string(found.attributions[node].source) << ")\n";
+        if (opened.model().name(node) == example) {
+            std::cout << example << "\n  " << tagged.tags.text(tagged.selected(node)) << " ("
+                      << to_string(tagged.attributions[node].source) << ")\n";
         }
     }
-    known.tag();
+    opened.tag();
 }
 
 /// What this program is really for: here, it looks at the queries of the first layer.

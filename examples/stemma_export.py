@@ -56,9 +56,9 @@ def shown_whole(what):
         raise Refusal(f"{what}: {one_line(problem)}") from None
 
 
-def like(name, known):
-    found = difflib.get_close_matches(name, list(known), 4)
-    return f"; did you mean {', '.join(found)}?" if found else ""
+def like(name, names):
+    matches = difflib.get_close_matches(name, list(names), 4)
+    return f"; did you mean {', '.join(matches)}?" if matches else ""
 
 
 def package(name, wanted):
@@ -132,7 +132,7 @@ def made_by(source, text):
     maker = module
     for part in name.split("."):
         if not hasattr(maker, part):
-            names = [known for known in vars(maker) if not known.startswith("_")]
+            names = [each for each in vars(maker) if not each.startswith("_")]
             raise Refusal(f"{source} has no '{name}'{like(part, names)}")
         maker = getattr(maker, part)
     if isinstance(maker, torch.nn.Module) and args is None:
@@ -140,13 +140,13 @@ def made_by(source, text):
     if not callable(maker):
         raise Refusal(f"{source}:{name} is a {type(maker).__name__}, not a function or a class")
     with shown_whole(f"{source}:{text}"):
-        made = maker(*(args or []), **kwargs)
-    if isinstance(made, torch.nn.Module):
-        return made, None, {}
-    if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 3 or not isinstance(made[0], torch.nn.Module):
-        raise Refusal(f"{source}:{name} returns {type(made).__name__}, not a model, (model, args) or "
+        instance = maker(*(args or []), **kwargs)
+    if isinstance(instance, torch.nn.Module):
+        return instance, None, {}
+    if not isinstance(instance, (tuple, list)) or not 2 <= len(instance) <= 3 or not isinstance(instance[0], torch.nn.Module):
+        raise Refusal(f"{source}:{name} returns {type(instance).__name__}, not a model, (model, args) or "
                       "(model, args, kwargs)")
-    model, args, *rest = made
+    model, args, *rest = instance
     if isinstance(args, dict) and not rest:
         return model, (), args
     return model, tuple(args) if isinstance(args, (tuple, list)) else (args,), dict(*rest)
@@ -155,16 +155,16 @@ def made_by(source, text):
 def from_torchvision(text):
     name, args, kwargs = read_call(text)
     models = package("torchvision", "torchvision:NAME").models
-    known = models.list_models() if hasattr(models, "list_models") else [
-        one for one, made in vars(models).items() if inspect.isfunction(made)]
-    if hasattr(models, "get_model_builder") and name in known:
+    names = models.list_models() if hasattr(models, "list_models") else [
+        one for one, value in vars(models).items() if inspect.isfunction(value)]
+    if hasattr(models, "get_model_builder") and name in names:
         maker = models.get_model_builder(name)
     else:
         maker = models
         for part in name.split("."):
             maker = getattr(maker, part, None)
     if not callable(maker) or isinstance(maker, type) or inspect.ismodule(maker):
-        raise Refusal(f"torchvision {sys.modules['torchvision'].__version__} has no model '{name}'{like(name, known)}")
+        raise Refusal(f"torchvision {sys.modules['torchvision'].__version__} has no model '{name}'{like(name, names)}")
     # No downloads, and no slow initialization.
     parameters = inspect.signature(maker).parameters
     for option, value in (("weights", None), ("weights_backbone", None), ("pretrained", False),
@@ -218,10 +218,10 @@ class Shape:
     """NAME=1,128:int64"""
 
     def __init__(self, text):
-        found = re.fullmatch(r"([A-Za-z_]\w*)=((?:\d+(?:,\d+)*)?)(?::(\w+))?", text)
-        if not found:
+        match = re.fullmatch(r"([A-Za-z_]\w*)=((?:\d+(?:,\d+)*)?)(?::(\w+))?", text)
+        if not match:
             raise Refusal(f"--shape {text}: not of the form NAME=1,128 or NAME=1,128:int64")
-        self.name, extents, self.type = found.groups()
+        self.name, extents, self.type = match.groups()
         self.extents = [int(extent) for extent in extents.split(",") if extent]
 
     def tensor(self, bound):
@@ -229,8 +229,8 @@ class Shape:
         type_name = self.type or "float32"
         dtype = getattr(torch, type_name, None)
         if not isinstance(dtype, torch.dtype):
-            known = [name for name in vars(torch) if isinstance(getattr(torch, name), torch.dtype)]
-            raise Refusal(f"--shape {self.name}: unknown type '{type_name}'{like(type_name, known)}")
+            types = [name for name in vars(torch) if isinstance(getattr(torch, name), torch.dtype)]
+            raise Refusal(f"--shape {self.name}: unknown type '{type_name}'{like(type_name, types)}")
         if dtype == torch.bool:
             return torch.ones(self.extents, dtype=dtype)
         if dtype.is_floating_point or dtype.is_complex:
@@ -275,16 +275,16 @@ def by_config(config, names, main, bound):
     size = of("image_size", default=224)
     height, width = size if isinstance(size, (tuple, list)) else (size, size)
     ids = (1, min(16, of("max_position_embeddings", "n_positions", default=16)))
-    known = {"input_ids": lambda: torch.randint(0, bound, ids),
-             "decoder_input_ids": lambda: torch.randint(0, bound, ids),
-             "pixel_values": lambda: torch.rand(1, of("num_channels", default=3), height, width),
-             "input_values": lambda: torch.rand(1, 16000),
-             "input_features": lambda: torch.rand(1, of("num_mel_bins", "input_feat_per_channel", default=80),
-                                                  2 * of("max_source_positions", default=1500))}
+    makers = {"input_ids": lambda: torch.randint(0, bound, ids),
+              "decoder_input_ids": lambda: torch.randint(0, bound, ids),
+              "pixel_values": lambda: torch.rand(1, of("num_channels", default=3), height, width),
+              "input_values": lambda: torch.rand(1, 16000),
+              "input_features": lambda: torch.rand(1, of("num_mel_bins", "input_feat_per_channel", default=80),
+                                                   2 * of("max_source_positions", default=1500))}
     wanted = {main, *(["decoder_input_ids"] if getattr(config, "is_encoder_decoder", False) else [])}
     if hasattr(config, "text_config") and hasattr(config, "vision_config"):
         wanted |= {"input_ids", "pixel_values"}
-    return {name: known[name]() for name in names if name in wanted and name in known}
+    return {name: makers[name]() for name in names if name in wanted and name in makers}
 
 
 def example_inputs(model, args, kwargs, shapes):
@@ -327,15 +327,15 @@ def suggested_inputs(model, names, bound):
         if isinstance(given, dict):
             return given
         return dict(zip(names, given if isinstance(given, (tuple, list)) else (given,)))
-    found = {}
+    inputs = {}
     with contextlib.suppress(Exception):  # the default one may not fit the model
         dummy = model.dummy_inputs
-        found = {name: value for name, value in dummy.items() if name in names}
+        inputs = {name: value for name, value in dummy.items() if name in names}
     config = getattr(model, "config", None)
     main = getattr(model, "main_input_name", "input_ids")
-    if config is not None and main not in found:
-        found.update(by_config(config, names, main, bound))
-    return found
+    if config is not None and main not in inputs:
+        inputs.update(by_config(config, names, main, bound))
+    return inputs
 
 
 # Export -------------------------------------------------------------------------------------------
@@ -356,23 +356,23 @@ def read_dynamic(texts, inputs):
             raise Refusal(f"--dynamic {name}: no such tensor among the inputs; these are "
                           f"{', '.join(inputs)}")
         for part in rest.split(","):
-            found = re.fullmatch(r"(\d+):([A-Za-z_]\w*)", part)
-            if not found or int(found[1]) >= inputs[name].dim():
+            match = re.fullmatch(r"(\d+):([A-Za-z_]\w*)", part)
+            if not match or int(match[1]) >= inputs[name].dim():
                 raise Refusal(f"--dynamic {text}: '{part}' is not DIMENSION:NAME with a dimension below "
                               f"{inputs[name].dim()}")
-            axes.setdefault(name, {})[int(found[1])] = found[2]
+            axes.setdefault(name, {})[int(match[1])] = match[2]
     return axes
 
 
 def read_options(texts):
-    known = inspect.signature(torch.onnx.export).parameters
+    parameters = inspect.signature(torch.onnx.export).parameters
     options = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
             raise Refusal(f"--option {text}: not of the form NAME=VALUE")
-        if name not in known:
-            raise Refusal(f"--option {name}: unknown to torch.onnx.export of torch {torch.__version__}{like(name, known)}")
+        if name not in parameters:
+            raise Refusal(f"--option {name}: unknown to torch.onnx.export of torch {torch.__version__}{like(name, parameters)}")
         try:
             options[name] = ast.literal_eval(value)
         except (SyntaxError, ValueError):
@@ -420,17 +420,17 @@ def export_dynamo(model, args, kwargs, path, options):
             options = {**options, "kwargs": kwargs or None}
         elif kwargs:
             args = (*args, kwargs)
-        made = torch.onnx.export(model, args, path, dynamo=True, **options)
+        program = torch.onnx.export(model, args, path, dynamo=True, **options)
     elif hasattr(torch.onnx, "dynamo_export"):
         more = {"export_options": torch.onnx.ExportOptions(dynamic_shapes=True)} if "dynamic_axes" in options else {}
         unknown = sorted(set(options) - {"dynamic_axes"})
         if unknown:
             raise Refusal(f"{unknown[0]}: unknown to the dynamo exporter of torch {torch.__version__}")
-        made = torch.onnx.dynamo_export(model, *args, **kwargs, **more)
+        program = torch.onnx.dynamo_export(model, *args, **kwargs, **more)
     else:
         raise Refusal(f"--dynamo requires torch 2.1 or later; this is {torch.__version__}")
-    if not os.path.exists(path) and hasattr(made, "save"):
-        made.save(path)
+    if not os.path.exists(path) and hasattr(program, "save"):
+        program.save(path)
 
 
 def run(chosen, tag_options):
@@ -459,10 +459,10 @@ def run(chosen, tag_options):
     args, kwargs = example_inputs(model, args, kwargs, shapes)
     options = export_options(chosen, model, args, kwargs)
     with contextlib.ExitStack() as cleaned:
-        kept = chosen.keep_capture
-        if kept is None:
-            kept = os.path.join(cleaned.enter_context(tempfile.TemporaryDirectory(prefix="stemma-")), "capture.json")
-        how = {"path": kept, "trace": chosen.trace, "fx": "auto" if chosen.trace else None,
+        copy = chosen.keep_capture
+        if copy is None:
+            copy = os.path.join(cleaned.enter_context(tempfile.TemporaryDirectory(prefix="stemma-")), "capture.json")
+        how = {"path": copy, "trace": chosen.trace, "fx": "auto" if chosen.trace else None,
                "training": chosen.training}
         if not chosen.dynamo:
             how.update(export=chosen.output, export_options=options)
@@ -473,7 +473,7 @@ def run(chosen, tag_options):
             done = capture.capture(model, args, kwargs, **how)
         for part, why in done.missing.items():
             print(f"stemma_export.py: no {part}: {why}", file=sys.stderr)
-        if chosen.tags and capture.tag(program, chosen.output, kept, chosen.output, tag_options) != 0:
+        if chosen.tags and capture.tag(program, chosen.output, copy, chosen.output, tag_options) != 0:
             raise Refusal(f"{chosen.output}: exported, but not tagged")
 
 

@@ -11,12 +11,12 @@ int main(int, char** arguments) {
     const stemma::attributed_model opened(arguments[1],
                                           {.captures = stemma::captures({arguments[2]})});
     const auto& model = opened.model();
-    const auto& found = opened.tags();
+    const auto& tagged = opened.tags();
     for (stemma::id node = 0; node < model.node_count(); ++node) {
         if (model.op_type(node) == "Softmax") {
-            const auto& origin = found.attributions[node];
+            const auto& origin = tagged.attributions[node];
             std::cout << model.name(node) << " (evidence: " << to_string(origin.source) << ")\n  "
-                      << found.tags.text(origin.module) << "\n";
+                      << tagged.tags.text(origin.module) << "\n";
         }
     }
 }

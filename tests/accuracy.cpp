@@ -67,10 +67,10 @@ row measure(const fs::path& model, bool with_capture, const stemma::detail::orac
         if (!module) {
             continue;
         }
-        const auto& made = opened.tags().attributions[node];
-        const auto how = stemma::relate(opened.modules().path(made.module), *module);
+        const auto& attribution = opened.tags().attributions[node];
+        const auto how = stemma::relate(opened.modules().path(attribution.module), *module);
         (truth.is_scoped(name) ? result.scoped : result.scopeless).add(how);
-        if (made.confidence >= 0.9F) {
+        if (attribution.confidence >= 0.9F) {
             ++result.sure;
             result.sure_right += how == stemma::relation::exact ? 1U : 0U;
         }
@@ -219,13 +219,14 @@ std::string print_details(const fs::path& fixtures) {
                 if (!module) {
                     continue;
                 }
-                const auto& made = opened.tags().attributions[node];
-                const auto how = stemma::relate(opened.modules().path(made.module), *module);
+                const auto& attribution = opened.tags().attributions[node];
+                const auto how = stemma::relate(opened.modules().path(attribution.module), *module);
                 for (const auto& kind : kinds[node]) {
                     by_kind[name][kind].add(how);
                 }
-                by_confidence[name][std::min(9, static_cast<int>(made.confidence * 10 + 0.001F))]
-                    .add(how);
+                by_confidence[name]
+                             [std::min(9, static_cast<int>(attribution.confidence * 10 + 0.001F))]
+                                 .add(how);
             }
         }
     }
@@ -281,8 +282,8 @@ stemma::accuracy measure_with(const fs::path& model, std::vector<std::string> ca
     stemma::accuracy result;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
         if (const auto module = truth.module_of(opened.model().name(node))) {
-            const auto found = opened.tags().attributions[node].module;
-            result.add(stemma::relate(opened.modules().path(found), *module));
+            const auto chosen = opened.tags().attributions[node].module;
+            result.add(stemma::relate(opened.modules().path(chosen), *module));
         }
     }
     return result;

@@ -125,25 +125,25 @@ void for_each_scene(Function f) {
 
 std::vector<attribution> random_attributions(const random_scene& scene,
                                              test::random_numbers& random, bool everywhere) {
-    std::vector<attribution> made(scene.ops.size());
-    for (auto& one : made) {
+    std::vector<attribution> attributions(scene.ops.size());
+    for (auto& one : attributions) {
         if (everywhere || random.one_in(2)) {
             one.module = static_cast<id>(random(scene.tree.size()));
             one.source = stemma::provenance::metadata;
             one.confidence = 0.9F;
         }
     }
-    return made;
+    return attributions;
 }
 
 /// Reads a graph as the number of each vertex.
 std::vector<std::size_t> numbers(const graph_archetype&,
                                  const std::vector<test::vertex_archetype>& list) {
-    std::vector<std::size_t> made;
+    std::vector<std::size_t> indices;
     for (const auto& v : list) {
-        made.push_back(graph_archetype::number(v));
+        indices.push_back(graph_archetype::number(v));
     }
-    return made;
+    return indices;
 }
 
 const std::vector<std::size_t>& numbers(const operator_scene::graph_type&,
@@ -215,13 +215,13 @@ TEST_CASE("archetypes: every policy propagates identically", "[archetypes]") {
         const auto given = random_attributions(scene, random, false);
         const auto check = [&](const auto& policy) {
             auto expected = given;
-            auto found = given;
+            auto propagated = given;
             stemma::propagate(scene.ops, scene.tree.index(), expected, policy);
-            stemma::propagate(knowing, scene.tree.index(), found, policy);
-            REQUIRE(same(found, expected));
-            found = given;
-            stemma::propagate(bare, scene.tree.index(), found, policy);
-            for (const auto& one : found) {
+            stemma::propagate(knowing, scene.tree.index(), propagated, policy);
+            REQUIRE(same(propagated, expected));
+            propagated = given;
+            stemma::propagate(bare, scene.tree.index(), propagated, policy);
+            for (const auto& one : propagated) {
                 REQUIRE(one.module < scene.tree.size());
             }
         };
@@ -258,10 +258,11 @@ TEST_CASE("archetypes: tags, shared constants and call numbers are identical", "
         REQUIRE(spread(knowing) == expected);
         REQUIRE(spread(bare) == expected);
         const auto correct = [&](const auto& ops) {
-            auto made = given;
-            stemma::detail::overrule_shared(ops, scene.tree.index(), std::span<attribution>(made));
-            stemma::detail::number_calls(ops, scene.tree.index(), std::span<attribution>(made));
-            return made;
+            auto changed = given;
+            stemma::detail::overrule_shared(ops, scene.tree.index(),
+                                            std::span<attribution>(changed));
+            stemma::detail::number_calls(ops, scene.tree.index(), std::span<attribution>(changed));
+            return changed;
         };
         REQUIRE(same(correct(knowing), correct(scene.ops)));
         auto untouched = given;
@@ -296,17 +297,17 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                     members.push_back(order[at]);
                 }
             }
-            std::vector<std::size_t> made;
+            std::vector<std::size_t> digest;
             const auto add = [&](const auto& list) {
-                made.push_back(list.size());
-                made.insert(made.end(), list.begin(), list.end());
+                digest.push_back(list.size());
+                digest.insert(digest.end(), list.begin(), list.end());
             };
             const auto border = stemma::detail::find_boundary(
                 graph, set, std::span<const stemma::vertex_t<graph_type>>(members));
             for (const auto* edges : {&border.inputs, &border.outputs}) {
                 for (const auto& e : *edges) {
-                    made.push_back(stemma::detail::index_of(graph, source(e, graph)));
-                    made.push_back(stemma::detail::index_of(graph, target(e, graph)));
+                    digest.push_back(stemma::detail::index_of(graph, source(e, graph)));
+                    digest.push_back(stemma::detail::index_of(graph, target(e, graph)));
                 }
             }
             const stemma::detail::order_stretch<graph_type> stretch(graph, order, rank, members);
@@ -322,7 +323,7 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
             }
             stemma::detail::complete_calls(graph, std::span<const id>(rank), called);
             for (const auto& m : called) {
-                made.push_back(m.call);
+                digest.push_back(m.call);
             }
             const auto between =
                 stemma::find_module_boundaries(graph, scene.tree.index(), module, set.apart,
@@ -331,7 +332,7 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
             add(between.outputs.range(0, between.outputs.size()));
             for (const auto& one :
                  stemma::find_non_convex_modules(graph, scene.tree.index(), given, set.apart)) {
-                made.push_back(one.module);
+                digest.push_back(one.module);
                 add(one.witness);
             }
             stemma::detail::module_dags dags(graph, scene.tree.index(),
@@ -339,8 +340,8 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
             for (id m = 0; m < scene.tree.size(); ++m) {
                 add(dags.of(m).operators);
                 for (const auto& [from, to] : dags.of(m).edges) {
-                    made.push_back(from);
-                    made.push_back(to);
+                    digest.push_back(from);
+                    digest.push_back(to);
                 }
             }
             auto pieces = stemma::detail::make_acyclic(graph, module, scene.tree.size(), order);
@@ -358,15 +359,15 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                 for (const auto& cut : cuts) {
                     add(numbers(graph, cut.vertices));
                     add(numbers(graph, cut.copies));
-                    made.push_back(cut.inputs.size());
-                    made.push_back(cut.outputs.size());
+                    digest.push_back(cut.inputs.size());
+                    digest.push_back(cut.outputs.size());
                 }
             }
             const std::vector<std::uint64_t> costs(order.size(), 3);
             const stemma::partition_problem<graph_type> problem{graph, order, costs};
             add(stemma::partition_graph(problem, stemma::balanced_parts{}).piece_of);
             add(stemma::partition_graph(problem, stemma::parts_by_level{2}, true).piece_of);
-            return made;
+            return digest;
         };
         const graph_archetype graph(scene.ops.graph());
         REQUIRE(answers(graph) == answers(scene.ops.graph()));
@@ -410,12 +411,12 @@ TEST_CASE("archetypes: a tree is rebuilt, and captured operations are aligned, i
         const reading_archetype reading(scene.ops);
         REQUIRE(stemma::rebuild_tree(reading).modules.size() == expected.modules.size());
         REQUIRE(stemma::align(reading, scene.tree.index(), captured).of.size() == scene.ops.size());
-        const auto found = stemma::align(ops, scene.tree.index(), captured);
+        const auto aligned = stemma::align(ops, scene.tree.index(), captured);
         const auto wanted = stemma::align(scene.ops, scene.tree.index(), captured);
-        REQUIRE(found.of.size() == wanted.of.size());
+        REQUIRE(aligned.of.size() == wanted.of.size());
         for (std::size_t v = 0; v < wanted.of.size(); ++v) {
-            REQUIRE(found.of[v].module == wanted.of[v].module);
-            REQUIRE(found.of[v].operation == wanted.of[v].operation);
+            REQUIRE(aligned.of[v].module == wanted.of[v].module);
+            REQUIRE(aligned.of[v].operation == wanted.of[v].operation);
         }
     });
 }
@@ -424,12 +425,12 @@ TEST_CASE("archetypes: the whole tagger gives the same result", "[archetypes]") 
     for_each_scene([](const random_scene& scene, test::random_numbers&) {
         const modules_archetype modules(scene.tree);
         const knowing_archetype ops(scene.ops);
-        const auto found = stemma::tag_operators(ops, modules);
+        const auto tagged = stemma::tag_operators(ops, modules);
         const auto expected = stemma::tag_operators(scene.ops, scene.tree);
-        REQUIRE(same(found.attributions, expected.attributions));
+        REQUIRE(same(tagged.attributions, expected.attributions));
         for (std::size_t v = 0; v < scene.ops.size(); ++v) {
             std::vector<id> sets[2];
-            found.pool.for_each(found.tag_sets[v], [&](id m) { sets[0].push_back(m); });
+            tagged.pool.for_each(tagged.tag_sets[v], [&](id m) { sets[0].push_back(m); });
             expected.pool.for_each(expected.tag_sets[v], [&](id m) { sets[1].push_back(m); });
             REQUIRE(sets[0] == sets[1]);
         }
@@ -443,23 +444,23 @@ TEST_CASE("archetypes: views of a graph are identical", "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers& random) {
         const modules_archetype modules(scene.tree);
         const named_archetype ops(scene.ops);
-        const auto found = stemma::tag_operators(scene.ops, scene.tree);
+        const auto tagged = stemma::tag_operators(scene.ops, scene.tree);
         const auto name_of = [](id v) { return std::to_string(v); };
         stemma::string_sink texts[6];
-        stemma::write_module_dags(texts[0], ops, modules.index(), found, name_of);
-        stemma::write_module_dags(texts[1], scene.ops, scene.tree.index(), found, name_of);
-        stemma::write_graphml(texts[2], ops, modules, found);
-        stemma::write_graphml(texts[3], scene.ops, scene.tree, found);
+        stemma::write_module_dags(texts[0], ops, modules.index(), tagged, name_of);
+        stemma::write_module_dags(texts[1], scene.ops, scene.tree.index(), tagged, name_of);
+        stemma::write_graphml(texts[2], ops, modules, tagged);
+        stemma::write_graphml(texts[3], scene.ops, scene.tree, tagged);
         const stemma::collapse_options fold{0, static_cast<id>(random(3)), 2 + random(20)};
-        stemma::write_dot(texts[4], ops, modules, found, fold);
-        stemma::write_dot(texts[5], scene.ops, scene.tree, found, fold);
+        stemma::write_dot(texts[4], ops, modules, tagged, fold);
+        stemma::write_dot(texts[5], scene.ops, scene.tree, tagged, fold);
         REQUIRE(texts[0].text == texts[1].text);
         REQUIRE(texts[2].text == texts[3].text);
         REQUIRE(texts[4].text == texts[5].text);
         REQUIRE(texts[4].text.find("cluster_0") != std::string::npos);
         std::vector<id> module;
-        for (const auto& made : found.attributions) {
-            module.push_back(made.module);
+        for (const auto& attribution : tagged.attributions) {
+            module.push_back(attribution.module);
         }
         const std::vector<bool> shown(module.size(), true);
         REQUIRE(

@@ -158,16 +158,16 @@ void check_dominator_tree(const Graph& graph, const edge_list& list) {
     using vertex = typename boost::graph_traits<Graph>::vertex_descriptor;
     using size = typename boost::graph_traits<Graph>::vertices_size_type;
     const auto index = get(boost::vertex_index, graph);
-    std::vector<vertex> found(list.count, boost::graph_traits<Graph>::null_vertex());
+    std::vector<vertex> initial(list.count, boost::graph_traits<Graph>::null_vertex());
     // The short form treats unreachable vertices as the entry.
     std::vector<size> number(list.count, std::numeric_limits<size>::max());
-    auto parents = found;
-    auto by_number = found;
-    boost::lengauer_tarjan_dominator_tree(graph, *vertices(graph).first, index,
-                                          boost::make_iterator_property_map(number.begin(), index),
-                                          boost::make_iterator_property_map(parents.begin(), index),
-                                          by_number,
-                                          boost::make_iterator_property_map(found.begin(), index));
+    auto parents = initial;
+    auto by_number = initial;
+    boost::lengauer_tarjan_dominator_tree(
+        graph, *vertices(graph).first, index,
+        boost::make_iterator_property_map(number.begin(), index),
+        boost::make_iterator_property_map(parents.begin(), index), by_number,
+        boost::make_iterator_property_map(initial.begin(), index));
     for (std::size_t v = 1; v < list.count; ++v) {
         // The immediate dominator is the one dominated by all others.
         std::size_t nearest = none;
@@ -178,7 +178,7 @@ void check_dominator_tree(const Graph& graph, const edge_list& list) {
             }
         }
         if (reached[v]) {
-            REQUIRE(found[v] == nearest);
+            REQUIRE(initial[v] == nearest);
         }
     }
     const bool reached_all = std::find(reached.begin(), reached.end(), 0) == reached.end();
@@ -187,7 +187,7 @@ void check_dominator_tree(const Graph& graph, const edge_list& list) {
         boost::lengauer_tarjan_dominator_tree(
             graph, *vertices(graph).first,
             boost::make_iterator_property_map(short_form.begin(), index));
-        REQUIRE(short_form == found);
+        REQUIRE(short_form == initial);
     }
 }
 

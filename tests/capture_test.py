@@ -234,13 +234,13 @@ def true_modules(model, args, **options):
     exporter = capture_py.exporter_internals()
     setup = exporter._setup_trace_module_map
     assign = torch._C._jit_pass_onnx_assign_scoped_names_for_node_and_value
-    found = []
+    nodes = []
 
     def full(*arguments):
         result = setup(*arguments)
-        known = torch.jit._trace._trace_module_map
+        module_map = torch.jit._trace._trace_module_map
         for path, module in model.named_modules():
-            known[module] = "m::" + path.replace(".", "|")
+            module_map[module] = "m::" + path.replace(".", "|")
         return result
 
     def note(block):
@@ -250,7 +250,7 @@ def true_modules(model, args, **options):
             if not node.mustBeNone():
                 scope = node.scopeName()
                 path = scope.rpartition("::")[2].replace("|", ".") if "m::" in scope else None
-                found.append((node.kind().rpartition(":")[2], path))
+                nodes.append((node.kind().rpartition(":")[2], path))
 
     def assign_and_note(graph):
         result = assign(graph)
@@ -260,7 +260,7 @@ def true_modules(model, args, **options):
     with mock.patch.object(exporter, "_setup_trace_module_map", full), mock.patch.object(
             torch._C, assign.__name__, assign_and_note):
         plain_export(model, args, **options)
-    return found
+    return nodes
 
 
 def nodes_in_order(part):
@@ -337,13 +337,13 @@ class Captures(Case):
             if source not in document:
                 self.assertTrue(any(part.startswith(source) for part in missing), source)
                 continue
-            found = self.modules_by_place(file, path, source)
-            self.assertEqual(set(found), set(truth))
-            wrong = {place: (found[place], module) for place, module in truth.items()
-                     if module is not None and found[place][1] != module}
+            modules = self.modules_by_place(file, path, source)
+            self.assertEqual(set(modules), set(truth))
+            wrong = {place: (modules[place], module) for place, module in truth.items()
+                     if module is not None and modules[place][1] != module}
             self.assertEqual(wrong, {}, f"from {source}")
             if source == "export":
-                self.assertTrue(all(found[place][2] == "export"
+                self.assertTrue(all(modules[place][2] == "export"
                                     for place, module in truth.items() if module is not None))
 
     def test_a_block_that_runs_several_times(self):
@@ -388,8 +388,8 @@ class Captures(Case):
         self.assertTrue(any(graph.endswith("/then_branch") for graph in bodies), bodies)
         self.assertEqual([(n["op_type"], n["scope"] and n["scope"].rpartition("::")[2])
                           for n in nodes_in_order(document["export"]["nodes"])], true_modules(model, args))
-        found = self.modules_by_place(file, path, "export,trace")
-        self.assertEqual({module for op, module, _ in found.values() if op in ("Gemm", "MatMul")}, {"a", "b"})
+        modules = self.modules_by_place(file, path, "export,trace")
+        self.assertEqual({module for op, module, _ in modules.values() if op in ("Gemm", "MatMul")}, {"a", "b"})
 
     def test_what_is_sure_of_scripted_modules_is_right(self):
         class gate(nn.Module):
@@ -434,8 +434,8 @@ class Captures(Case):
             self.assertEqual([(truth[index], scope.rpartition("::")[2]) for index, scope in enumerate(scopes)
                               if scope and scope.rpartition("::")[2] != truth[index]], [])
             self.assertGreaterEqual(len(scopes) - scopes.count(None), 3)
-            found = self.modules_by_place(file, path, "export,scope,parameter")
-            for (_, index), (_, module, _) in found.items():
+            modules = self.modules_by_place(file, path, "export,scope,parameter")
+            for (_, index), (_, module, _) in modules.items():
                 self.assertTrue((truth[index] + ".").startswith(module + "." if module else ""),
                                 f"{index}: {module} is not above {truth[index]}")
 
@@ -558,9 +558,9 @@ class Captures(Case):
         nn.utils.parametrize.register_parametrization(model[0], "weight", normed())
         file = self.folder / "model.onnx"
         document, path, _ = self.capture(model, (torch.rand(2, 8),), export=str(file), export_options=OPTIONS)
-        found = {module["name"]: module["qualified_class"] for module in document["modules"]}
-        self.assertEqual(found["0"], found["1"])
-        self.assertTrue(found["0"].endswith(".attention"), found["0"])
+        classes = {module["name"]: module["qualified_class"] for module in document["modules"]}
+        self.assertEqual(classes["0"], classes["1"])
+        self.assertTrue(classes["0"].endswith(".attention"), classes["0"])
         self.stemma("tag", file, "-m", path, "--sidecar", self.folder / "sidecar.json")
         nodes = json.loads((self.folder / "sidecar.json").read_text())["nodes"]
         self.assertEqual([node["tag"] for node in nodes if node["op_type"] == "MatMul"], ["/Sequential/attention.0", "/Sequential/attention.1"])
@@ -692,11 +692,11 @@ class Events(Case):
             self.assertLess(event["func"], event["seq"])
 
     def test_tensors_keep_their_names_from_maker_to_reader(self):
-        made = {"i0"}
+        names = {"i0"}
         for event in self.events(*make("shared_block")):
             if event["kind"] == "op":
-                self.assertTrue(all(name in made or name.startswith("p:") for name in event["in_ids"]), event)
-                made.update(event["out_ids"])
+                self.assertTrue(all(name in names or name.startswith("p:") for name in event["in_ids"]), event)
+                names.update(event["out_ids"])
 
     def test_looking_at_tensors_is_no_event(self):
         events = self.events(nn.ReLU(), (torch.rand(2),))
@@ -716,9 +716,9 @@ class Events(Case):
         model.right.register_forward_pre_hook(lambda _, inputs: (torch.exp(inputs[0]),))
         file = self.folder / "model.onnx"
         document, path, _ = self.capture(model, args, export=str(file), export_options=OPTIONS)
-        found = self.modules_by_place(file, path, "trace")
+        modules = self.modules_by_place(file, path, "trace")
         for op in ("Neg", "Exp"):
-            self.assertEqual([module for kind, module, _ in found.values() if kind == op], [""])
+            self.assertEqual([module for kind, module, _ in modules.values() if kind == op], [""])
             self.assertEqual([node["scope"].rpartition("::")[2] for node in document["export"]["nodes"]
                               if node["op_type"] == op], [""])
 
@@ -990,8 +990,8 @@ class Degradations(Case):
         self.assertEqual(self.file.read_bytes(), before)
         truth = dict(enumerate(path for _, path in true_modules(self.model, self.args)))
         for source in sources:
-            found = self.modules_by_place(self.file, path, source)
-            self.assertEqual({index: module for (_, index), (_, module, _) in found.items()}, truth)
+            modules = self.modules_by_place(self.file, path, source)
+            self.assertEqual({index: module for (_, index), (_, module, _) in modules.items()}, truth)
         return missing[part]
 
     def test_no_function_mode(self):
@@ -1037,7 +1037,7 @@ class Degradations(Case):
         self.assertIn(name, code.co_names)
         owner.kept_for_export = getattr(owner, name)
         exporter._export.__code__ = code.replace(co_names=tuple(
-            "kept_for_export" if known == name else known for known in code.co_names))
+            "kept_for_export" if each == name else each for each in code.co_names))
         try:
             with hidden(owner, name):
                 document, path, missing = self.capture(self.model, self.args, export=str(self.file),
@@ -1048,8 +1048,8 @@ class Degradations(Case):
         self.assertIn(part, missing["export"])
         self.assertNotIn("export", document)
         self.assertEqual(self.file.read_bytes(), before)
-        found = self.modules_by_place(self.file, path, "trace")
-        self.assertEqual({index: module for (_, index), (_, module, _) in found.items()},
+        modules = self.modules_by_place(self.file, path, "trace")
+        self.assertEqual({index: module for (_, index), (_, module, _) in modules.items()},
                          dict(enumerate(module for _, module in true_modules(self.model, self.args))))
 
     def test_no_way_to_the_scope_map_of_the_exporter(self):

@@ -41,8 +41,8 @@ public:
             inputs.push_back(values_.at(read));
         }
         std::vector<id> outputs;
-        std::istringstream made(makes);
-        for (std::string one; made >> one;) {
+        std::istringstream names(makes);
+        for (std::string one; names >> one;) {
             values_[one] = graph.add_value(comparable_graph::value_role::made, keep(one));
             outputs.push_back(values_.at(one));
         }

@@ -26,11 +26,11 @@ TEST_CASE("documents: the code in docs/policies.md works") {
     const auto last = ops.add({open}, "/second/MatMul", "MatMul");
     ops.read_parameter(last, "second.weight");
 
-    const auto found = stemma::tag_operators(
+    const auto tagged = stemma::tag_operators(
         ops, modules, stemma::policies{stemma::all_modules{}, my_propagation{}});
-    CHECK(found.attributions[open].module == 2);
-    CHECK(found.attributions[open].source == stemma::provenance::consumer);
-    CHECK(found.selected(last) == 2);
+    CHECK(tagged.attributions[open].module == 2);
+    CHECK(tagged.attributions[open].source == stemma::provenance::consumer);
+    CHECK(tagged.selected(last) == 2);
 
     const std::vector<stemma::id> evidence{stemma::no_id, 2};
     CHECK(stemma::broken_propagation_laws(mine{}, ops, modules.index(), evidence).empty());
@@ -46,18 +46,18 @@ TEST_CASE("documents: the code in docs/algorithms.md works") {
     const auto& graph = ops.graph();
 
     const auto rebuilt = stemma::rebuild_tree(ops);
-    const auto told = stemma::tag_operators(ops, rebuilt.modules);
-    CHECK(rebuilt.modules.path(told.attributions[second].module) == "layers.1");
+    const auto tagged = stemma::tag_operators(ops, rebuilt.modules);
+    CHECK(rebuilt.modules.path(tagged.attributions[second].module) == "layers.1");
 
     const auto tags = stemma::name_modules(
         tree, [](auto&& modules, stemma::id m) { return modules.class_name(m) != "Linear"; });
     CHECK(tags.is_selected(test::module_at(tree, "layers.1")));
 
-    std::vector<stemma::attribution> known(num_vertices(graph));
-    known[second] = {.module = 2, .confidence = 1, .source = stemma::provenance::scope};
-    stemma::propagate(ops, tree.index(), known);
-    const auto changed = stemma::repropagate(ops, tree.index(), known);
-    CHECK(known[first].module == 2);
+    std::vector<stemma::attribution> attributions(num_vertices(graph));
+    attributions[second] = {.module = 2, .confidence = 1, .source = stemma::provenance::scope};
+    stemma::propagate(ops, tree.index(), attributions);
+    const auto changed = stemma::repropagate(ops, tree.index(), attributions);
+    CHECK(attributions[first].module == 2);
     CHECK(changed.empty());
 
     const auto parts = stemma::plan_cuts(graph, {first, second});
@@ -72,7 +72,8 @@ TEST_CASE("documents: the code in docs/algorithms.md works") {
     CHECK(halves.piece_of.size() == order.size());
 
     const std::vector<bool> none_apart(num_vertices(graph), false);
-    const auto torn = stemma::find_non_convex_modules(graph, tree.index(), known, none_apart);
+    const auto torn =
+        stemma::find_non_convex_modules(graph, tree.index(), attributions, none_apart);
     CHECK(torn.empty());
 
     const auto layers = stemma::find_matching_modules(stemma::parse_query("*.1"), tree, tags);

@@ -21,7 +21,7 @@ namespace test {
 /// Returns: a model with another initializer in place of the one of its name.
 inline std::string with_tensor(const std::string& bytes, const message& other) {
     const stemma::wire_model model(bytes);
-    const auto made = other.bytes();
+    const auto replacement = other.bytes();
     const auto name_of = [](stemma::detail::wire_reader fields) {
         std::string_view name;
         for (stemma::detail::wire_field field; fields.next(field);) {
@@ -29,14 +29,14 @@ inline std::string with_tensor(const std::string& bytes, const message& other) {
         }
         return name;
     };
-    const auto size = static_cast<std::uint32_t>(made.size());
-    const auto name = name_of({made.data(), 0, size, "tensor"});
+    const auto size = static_cast<std::uint32_t>(replacement.size());
+    const auto name = name_of({replacement.data(), 0, size, "tensor"});
     stemma::detail::message_tree result;
     result.edit(model.reader(), [&](stemma::detail::edited_field& field) {
         if (field.is_bytes(7)) {
             field.edit([&](stemma::detail::edited_field& inside) {
                 if (inside.is_bytes(5) && name_of(inside.inner()) == name) {
-                    inside.set(made);
+                    inside.set(replacement);
                 }
             });
         }

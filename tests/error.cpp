@@ -40,9 +40,9 @@ TEST_CASE("error: keeps its code, and is a runtime_error") {
     try {
         throw error(error_code::too_large, "a.onnx", "", "reaches 2 GiB");
     } catch (const std::runtime_error& caught) {
-        const auto* known = dynamic_cast<const error*>(&caught);
-        REQUIRE(known != nullptr);
-        CHECK(known->code() == error_code::too_large);
+        const auto* as_error = dynamic_cast<const error*>(&caught);
+        REQUIRE(as_error != nullptr);
+        CHECK(as_error->code() == error_code::too_large);
     }
 }
 

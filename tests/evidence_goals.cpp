@@ -95,7 +95,7 @@ std::string common_ancestor(const std::string& a, const std::string& b) {
 /// where its readers are, or was said to be in conflict and found where these and its scope meet.
 bool is_rightly_overruled(const stemma::wire_model& model, const truth_table& truth,
                           stemma::id node, const std::vector<stemma::id>& readers,
-                          const std::string& found, const stemma::attribution& made) {
+                          const std::string& path, const stemma::attribution& attribution) {
     if (model.op_type(node) != "Constant") {
         return false;
     }
@@ -109,8 +109,8 @@ bool is_rightly_overruled(const stemma::wire_model& model, const truth_table& tr
         }
     }
     return beside &&
-           (found == *of_readers || (found == common_ancestor(*of_readers, *truth[node]) &&
-                                     made.conflict && made.confidence < 0.9F));
+           (path == *of_readers || (path == common_ancestor(*of_readers, *truth[node]) &&
+                                    attribution.conflict && attribution.confidence < 0.9F));
 }
 
 std::vector<std::vector<stemma::id>> find_readers(const stemma::wire_model& model) {
@@ -137,9 +137,9 @@ public:
             const auto module = oracle_.module_of(wire.name(node));
             const auto scope = scope_of(wire.name(node));
             if (module && !scope.empty()) {
-                auto [known, added] = by_scope_.emplace(scope, module);
-                if (!added && known->second != module) {
-                    known->second = std::nullopt; // modules that print alike
+                auto [entry, added] = by_scope_.emplace(scope, module);
+                if (!added && entry->second != module) {
+                    entry->second = std::nullopt; // modules that print alike
                 }
             }
         }
@@ -149,14 +149,14 @@ public:
         if (auto module = oracle_.module_of(name)) {
             return module;
         }
-        const auto known = by_scope_.find(scope_of(name));
-        return known == by_scope_.end() ? std::nullopt : known->second;
+        const auto entry = by_scope_.find(scope_of(name));
+        return entry == by_scope_.end() ? std::nullopt : entry->second;
     }
 
     /// Returns: which call of its module a node belongs to, if there are several.
     [[nodiscard]] std::optional<stemma::id> call_of(std::string_view name) const {
-        const auto known = call_.find(std::string(name));
-        return known == call_.end() ? std::nullopt : std::optional(known->second);
+        const auto entry = call_.find(std::string(name));
+        return entry == call_.end() ? std::nullopt : std::optional(entry->second);
     }
 
     [[nodiscard]] bool is_scoped(std::string_view name) const {
@@ -225,23 +225,24 @@ tally measure(const fs::path& model, const std::vector<std::string>& captures,
         if (!module) {
             continue;
         }
-        const auto& made = opened.tags().attributions[node];
-        const auto found = opened.modules().path(made.module);
-        if (is_rightly_overruled(opened.model(), modules, node, readers[node], found, made)) {
+        const auto& attribution = opened.tags().attributions[node];
+        const auto path = opened.modules().path(attribution.module);
+        if (is_rightly_overruled(opened.model(), modules, node, readers[node], path, attribution)) {
             ++result.overruled;
             continue;
         }
-        const auto how = stemma::relate(found, *module);
+        const auto how = stemma::relate(path, *module);
         const bool scoped = truth.is_scoped(opened.model().name(node));
         (scoped ? result.scoped : result.scopeless).add(how);
         result.in_tree += scoped && paths.contains(*module) ? 1U : 0U;
         const auto call = truth.call_of(opened.model().name(node));
         if (call && how == stemma::relation::exact) {
             ++result.calls;
-            result.calls_right += made.call == *call ? 1U : 0U;
-            result.calls_wrong += made.call != *call && made.call != stemma::no_id ? 1U : 0U;
+            result.calls_right += attribution.call == *call ? 1U : 0U;
+            result.calls_wrong +=
+                attribution.call != *call && attribution.call != stemma::no_id ? 1U : 0U;
         }
-        if (made.confidence >= 0.9F) {
+        if (attribution.confidence >= 0.9F) {
             const std::size_t right = how == stemma::relation::exact ? 1 : 0;
             ++result.sure;
             result.sure_right += right;
@@ -261,13 +262,13 @@ public:
     [[nodiscard]] int check() const {
         int missed = 0;
         for (const auto& g : goals) {
-            const auto found = totals_.find(g.group);
-            if (found == totals_.end()) {
+            const auto entry = totals_.find(g.group);
+            if (entry == totals_.end()) {
                 std::printf("%s: no model\n", g.group);
                 ++missed;
                 continue;
             }
-            const auto& t = found->second;
+            const auto& t = entry->second;
             print(g.group, "all", t);
             const auto total = t.scoped.total();
             const auto limit = [&](const char* what, double value, double bound, bool at_least) {

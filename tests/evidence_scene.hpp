@@ -43,21 +43,21 @@ public:
     /// Returns: the claims of a source about the node with a name.
     template <class Source>
     [[nodiscard]] std::vector<stemma::claim> claims(std::string_view name) {
-        std::vector<stemma::claim> made;
+        std::vector<stemma::claim> claims;
         Source{}.prepare(context_).for_each_claim(
-            node(name), [&](const stemma::claim& one) { made.push_back(one); });
-        return made;
+            node(name), [&](const stemma::claim& one) { claims.push_back(one); });
+        return claims;
     }
 
     /// Returns: the paths of the modules that a source claims, the root as `/`.
     template <class Source>
     [[nodiscard]] std::vector<std::string> paths(std::string_view name) {
-        std::vector<std::string> found;
+        std::vector<std::string> paths;
         for (const auto& one : claims<Source>(name)) {
             const auto path = modules_.path(one.module);
-            found.push_back(path.empty() ? "/" : std::string(path));
+            paths.push_back(path.empty() ? "/" : std::string(path));
         }
-        return found;
+        return paths;
     }
 
 private:

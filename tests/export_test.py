@@ -143,9 +143,9 @@ class Checked(Case):
                          truth)
         self.assertNotIn("trace", document)
         self.assertNotIn("fx", document)
-        told = self.told("analyze", "--format", "json")
-        self.assertEqual(told["tagged"], told["nodes"])
-        self.assertGreater(told["provenance"]["export"], 0)
+        report = self.told("analyze", "--format", "json")
+        self.assertEqual(report["tagged"], report["nodes"])
+        self.assertGreater(report["provenance"]["export"], 0)
         self.assertEqual(set(self.modules()), {path for path, _ in model.named_modules()})
 
     def made(self, target, shapes=()):
@@ -233,8 +233,8 @@ class Transformers(Case):
         import transformers
         model = transformers.AutoModel.from_pretrained(str(self.folder / "model"))
         self.assertIn("past_key_values", model(**model.dummy_inputs))
-        made, _, _ = stemma_export.from_transformers(str(self.folder / "model"), None)
-        self.assertNotIn("past_key_values", made(**made.dummy_inputs))
+        loaded, _, _ = stemma_export.from_transformers(str(self.folder / "model"), None)
+        self.assertNotIn("past_key_values", loaded(**loaded.dummy_inputs))
 
     def test_inputs(self):
         self.export(self.folder_of(model_type="vit", architectures=["ViTModel"]))

@@ -109,8 +109,8 @@ struct placed_nodes {
     std::vector<message> nodes{};
     std::vector<stemma::attribution> where{};
 
-    void add(message made, stemma::id module) {
-        nodes.push_back(std::move(made));
+    void add(message node, stemma::id module) {
+        nodes.push_back(std::move(node));
         where.push_back({module, stemma::no_id, 1, stemma::provenance::scope, false});
     }
 

@@ -15,9 +15,9 @@ FOLDERS = ("include", "examples", "tests", "bench")
 
 def formatter():
     for name in ("clang-format-14", "clang-format"):
-        found = shutil.which(name)
-        if found and b"version 14." in subprocess.run([found, "--version"], capture_output=True).stdout:
-            return found
+        program = shutil.which(name)
+        if program and b"version 14." in subprocess.run([program, "--version"], capture_output=True).stdout:
+            return program
     return None
 
 

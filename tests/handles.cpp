@@ -96,15 +96,15 @@ TEST_CASE("handles: agree with the attribution of every node in all fixtures") {
         CAPTURE(path);
         const auto model = stemma::open(path);
         const auto& file = model.parts().model();
-        const auto& found = model.parts().tags();
+        const auto& tagged = model.parts().tags();
         REQUIRE(ranges::distance(model.nodes()) == static_cast<int>(file.node_count()));
         for (const auto node : model.nodes()) {
             const auto i = to_index(node.id());
-            const auto& origin = found.attributions[i];
+            const auto& origin = tagged.attributions[i];
             REQUIRE(node.name() == file.name(i));
             REQUIRE(node.op_type() == file.op_type(i));
             REQUIRE(to_index(node.module().id()) == origin.module);
-            REQUIRE(node.tag() == found.tags.text(origin.module));
+            REQUIRE(node.tag() == tagged.tags.text(origin.module));
             REQUIRE(node.confidence() == origin.confidence);
             REQUIRE(node.has_conflict() == origin.conflict);
             REQUIRE(node.conflicts().empty() == !origin.conflict);
@@ -212,19 +212,19 @@ TEST_CASE(
     "value_ref: has the type that the file declares or its tensor has, else the inferred one") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     const stemma::value_descriptions describe(model.parts().model());
-    std::size_t known = 0;
+    std::size_t count = 0;
     for (const auto value : model.values()) {
         REQUIRE(to_text(value.type()) == describe(value).type_and_shape());
-        known += value.type().has_shape ? 1U : 0U;
+        count += value.type().has_shape ? 1U : 0U;
     }
-    CHECK(known > 0);
+    CHECK(count > 0);
     const auto input = model.find_value("input_ids").value().type();
     CHECK(input.name == "int64");
     CHECK(to_text(input) == "int64[batch_size,sequence]");
     const auto weight = model.find_module("pooler.dense")->parameters()[0];
     CHECK(weight.value().type().name == weight.type());
-    const auto made = model.find_node("/encoder/layer.1/attention/self/Add").value().outputs()[0];
-    CHECK(to_text(made.type()) == "float32[?,2,?,?]");
+    const auto output = model.find_node("/encoder/layer.1/attention/self/Add").value().outputs()[0];
+    CHECK(to_text(output.type()) == "float32[?,2,?,?]");
 }
 
 TEST_CASE("node_ref: claims name their source, including the believed one") {

@@ -112,18 +112,18 @@ private:
         const auto first = tasks.size();
         const auto length = 2 + random(4);
         for (std::size_t i = 0; i < length; ++i) {
-            task made{"step" + std::to_string(tasks.size()), "link", {}, p};
+            task step{"step" + std::to_string(tasks.size()), "link", {}, p};
             if (i == 0 || i + 1 == length) {
                 auto scope = path[p];
                 for (auto& c : scope) {
                     c = c == '.' ? '/' : c;
                 }
-                made.label = "/" + scope + "/link";
+                step.label = "/" + scope + "/link";
                 if (random.one_in(2)) {
-                    made.files.push_back(path[p] + ".object");
+                    step.files.push_back(path[p] + ".object");
                 }
             }
-            tasks.push_back(made);
+            tasks.push_back(step);
             if (i > 0) {
                 reads.emplace_back(first + i - 1, first + i);
             } else if (first > 0) {
@@ -135,17 +135,17 @@ private:
 
 /// Tags a build stored in some kind of graph, and compares the result of every task.
 template <class VertexList>
-void check_build(const build& made, test::random_numbers& random) {
+void check_build(const build& project, test::random_numbers& random) {
     task_graph<VertexList> tasks;
-    const auto task_order = random_order(random, made.tasks.size());
-    const auto task_at = fill(tasks, made.tasks, task_order);
-    for (auto [from, to] : made.reads) {
+    const auto task_order = random_order(random, project.tasks.size());
+    const auto task_at = fill(tasks, project.tasks, task_order);
+    for (auto [from, to] : project.reads) {
         add_edge(task_at[from], task_at[to], tasks);
     }
     part_graph<VertexList> parts;
-    const auto part_at = fill(parts, made.parts, random_order(random, made.parts.size()));
-    for (std::size_t p = 1; p < made.parts.size(); ++p) {
-        add_edge(part_at[made.parents[p]], part_at[p], parts);
+    const auto part_at = fill(parts, project.parts, random_order(random, project.parts.size()));
+    for (std::size_t p = 1; p < project.parts.size(); ++p) {
+        add_edge(part_at[project.parents[p]], part_at[p], parts);
     }
     const auto& const_tasks = tasks;
     const auto& const_parts = parts;
@@ -155,27 +155,27 @@ void check_build(const build& made, test::random_numbers& random) {
     const stemma::mapped_modules modules(const_parts, part_at[0], get(&part::folder, const_parts),
                                          get(&part::kind, const_parts),
                                          get(&part::full_kind, const_parts));
-    const auto found = tag_operators(ops, modules);
-    REQUIRE(found.attributions.size() == made.tasks.size());
-    for (std::size_t i = 0; i < made.tasks.size(); ++i) {
+    const auto tagged = tag_operators(ops, modules);
+    REQUIRE(tagged.attributions.size() == project.tasks.size());
+    for (std::size_t i = 0; i < project.tasks.size(); ++i) {
         const auto v = static_cast<id>(task_order[i]);
-        const auto& expected = made.tasks[i];
-        INFO(expected.label << " of " << made.path[expected.part]);
-        const auto module = found.attributions[v].module;
+        const auto& expected = project.tasks[i];
+        INFO(expected.label << " of " << project.path[expected.part]);
+        const auto module = tagged.attributions[v].module;
         REQUIRE(modules.vertex(module) == part_at[expected.part]);
-        REQUIRE(found.tags.text(module) == made.tag[expected.part]);
-        REQUIRE(found.tag_sets[v] == module);
-        REQUIRE(is_evidence(found.attributions[v].source) == expected.label.starts_with("/"));
+        REQUIRE(tagged.tags.text(module) == project.tag[expected.part]);
+        REQUIRE(tagged.tag_sets[v] == module);
+        REQUIRE(is_evidence(tagged.attributions[v].source) == expected.label.starts_with("/"));
     }
     // Seen from two levels down, everything below is one.
     const auto coarse = tag_operators(ops, modules, stemma::policies{stemma::down_to_depth{1}});
-    for (std::size_t i = 0; i < made.tasks.size(); ++i) {
-        auto top = made.tasks[i].part;
-        while (made.parents[top] != 0 && made.parents[top] != no_id) {
-            top = made.parents[top];
+    for (std::size_t i = 0; i < project.tasks.size(); ++i) {
+        auto top = project.tasks[i].part;
+        while (project.parents[top] != 0 && project.parents[top] != no_id) {
+            top = project.parents[top];
         }
         const auto v = static_cast<id>(task_order[i]);
-        REQUIRE(coarse.tags.text(coarse.attributions[v].module) == made.tag[top]);
+        REQUIRE(coarse.tags.text(coarse.attributions[v].module) == project.tag[top]);
     }
 }
 
@@ -184,9 +184,9 @@ void check_build(const build& made, test::random_numbers& random) {
 TEST_CASE("tag_operators: finds the parts of build graphs", "[host_graphs]") {
     test::random_numbers random(23);
     for (int round = 0; round < 60; ++round) {
-        const build made(random);
-        check_build<boost::vecS>(made, random);
-        check_build<boost::listS>(made, random);
+        const build project(random);
+        check_build<boost::vecS>(project, random);
+        check_build<boost::listS>(project, random);
     }
 }
 

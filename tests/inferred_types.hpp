@@ -28,11 +28,11 @@ inline message int_attribute(std::string_view name, std::uint64_t value) {
     return message().text(1, name).number(3, value).number(20, 2);
 }
 inline message ints_attribute(std::string_view name, const dims& values) {
-    auto made = message().text(1, name);
+    auto fields = message().text(1, name);
     for (auto value : values) {
-        made.number(8, value);
+        fields.number(8, value);
     }
-    return made.number(20, 7);
+    return fields.number(20, 7);
 }
 
 inline message floats_attribute(std::string_view name, const std::vector<float>& values) {
@@ -43,8 +43,8 @@ inline message floats_attribute(std::string_view name, const std::vector<float>&
 
 /// One-dimensional int64 TensorProto.
 inline message whole_numbers(std::string_view name, const dims& values) {
-    message made;
-    return made.number(1, values.size()).number(2, 7).packed(7, values).text(8, name);
+    message fields;
+    return fields.number(1, values.size()).number(2, 7).packed(7, values).text(8, name);
 }
 
 /// ValueInfoProto: a tensor with element type and extents.
@@ -72,9 +72,9 @@ namespace detail {
 
 /// Keeps what exact inference found.
 struct keeping_observer final : stemma::detail::shape_observer {
-    void begin(const stemma::detail::fact_table& known,
+    void begin(const stemma::detail::fact_table& table,
                stemma::detail::extent_algebra& computes) override {
-        facts = &known;
+        facts = &table;
         algebra = &computes;
     }
 
@@ -90,21 +90,21 @@ struct keeping_observer final : stemma::detail::shape_observer {
 inline std::string exact_extents(const std::string& bytes, std::string_view name) {
     const stemma::wire_model model(bytes);
     stemma::value_types types(model);
-    detail::keeping_observer kept;
-    const stemma::detail::shape_inference inference(model, types, {}, kept);
+    detail::keeping_observer observer;
+    const stemma::detail::shape_inference inference(model, types, {}, observer);
     for (stemma::id value = 0; value < model.value_count(); ++value) {
-        const auto& known = (*kept.facts)[value];
+        const auto& fact = (*observer.facts)[value];
         if (model.value_name(value) == name) {
             std::string text;
-            for (std::size_t i = 0; known.ranked() && i < known.rank(); ++i) {
-                const auto extent = kept.algebra->value((*known.dims)[i]);
+            for (std::size_t i = 0; fact.ranked() && i < fact.rank(); ++i) {
+                const auto extent = observer.algebra->value((*fact.dims)[i]);
                 text +=
                     (i == 0 ? "" : ",") + (extent.is_known() ? extent.text([&](stemma::id symbol) {
-                        return std::string(kept.algebra->names()[symbol]);
+                        return std::string(observer.algebra->names()[symbol]);
                     })
                                                              : "?");
             }
-            return known.ranked() ? "[" + text + "]" : "";
+            return fact.ranked() ? "[" + text + "]" : "";
         }
     }
     return "no such value";
@@ -138,8 +138,8 @@ public:
         graph_.inner(5, message().number(1, values.size()).number(2, 1).text(8, name).text(9, raw));
         return *this;
     }
-    inference_scene& node(const message& made) {
-        graph_.inner(1, made);
+    inference_scene& node(const message& fields) {
+        graph_.inner(1, fields);
         return *this;
     }
 
@@ -178,8 +178,8 @@ inline std::string inferred(inference_scene scene, std::string_view op, const na
 inline std::string inferred_in(std::string_view domain, inference_scene scene, std::string_view op,
                                const names& inputs, const std::vector<message>& attributes = {},
                                const names& outputs = {"y"}) {
-    auto made = owner_node(op, inputs, outputs, attributes);
-    return scene.node(made.text(7, domain)).type_of(outputs.back());
+    auto owner = owner_node(op, inputs, outputs, attributes);
+    return scene.node(owner.text(7, domain)).type_of(outputs.back());
 }
 
 } // namespace test

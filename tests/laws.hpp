@@ -86,12 +86,12 @@ template <class P, module_view Modules, selection_policy<Modules> Selection = al
         }
         tags.finish();
     }
-    std::map<std::string, id> known;
+    std::map<std::string, id> module_of;
     for (id m = 0; m < selected.size(); ++m) {
         if (selected[m] == m) {
             laws.expect(!detail::has_bare_slash(tables[0].segment(m)),
                         "naming: a segment holds a `/` that is not escaped");
-            laws.expect(known.emplace(tables[0].text(m), m).second,
+            laws.expect(module_of.emplace(tables[0].text(m), m).second,
                         "naming: two modules have the same tag");
             laws.expect(tables[0].text(m) == tables[1].text(m),
                         "naming: a module gets different tags on repeated calls");
@@ -109,16 +109,16 @@ template <class P, operator_view Ops, module_view Modules>
     const auto claims = policy.prepare(context);
     const auto& graph = context.ops().graph();
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        std::array<std::vector<claim>, 2> made;
-        for (auto& list : made) {
+        std::array<std::vector<claim>, 2> answers;
+        for (auto& list : answers) {
             claims.for_each_claim(*it, [&](const claim& one) { list.push_back(one); });
         }
-        laws.expect(ranges::equal(made[0], made[1],
+        laws.expect(ranges::equal(answers[0], answers[1],
                                   [](const claim& a, const claim& b) {
                                       return detail::fields_of(a) == detail::fields_of(b);
                                   }),
                     "evidence: an operator gets different claims on repeated calls");
-        for (const auto& one : made[0]) {
+        for (const auto& one : answers[0]) {
             laws.expect(one.module < context.index().size(),
                         "evidence: a claim names a module that is not in the tree");
             laws.expect(is_evidence(one.source),
@@ -135,15 +135,15 @@ template <resolution_policy P>
 [[nodiscard]] broken_laws broken_resolution_laws(const P& policy, const tree_index& modules,
                                                  std::span<const claim> claims) {
     detail::law_book laws;
-    const attribution made = policy.resolve(modules, claims);
+    const attribution resolved = policy.resolve(modules, claims);
     const attribution again = policy.resolve(modules, claims);
-    laws.expect(detail::fields_of(made) == detail::fields_of(again),
+    laws.expect(detail::fields_of(resolved) == detail::fields_of(again),
                 "resolution: the same claims are resolved differently");
-    laws.expect(made.module == no_id || made.module < modules.size(),
+    laws.expect(resolved.module == no_id || resolved.module < modules.size(),
                 "resolution: the module is not in the tree");
-    laws.expect(detail::is_share(made.confidence),
+    laws.expect(detail::is_share(resolved.confidence),
                 "resolution: a confidence is not between 0 and 1");
-    laws.expect(made.module == no_id || is_evidence(made.source),
+    laws.expect(resolved.module == no_id || is_evidence(resolved.source),
                 "resolution: the source of an attribution is a rule of propagation");
     return laws.take();
 }
@@ -155,18 +155,19 @@ template <class P, operator_view Ops>
                                                   const tree_index& modules,
                                                   std::span<const id> evidence) {
     detail::law_book laws;
-    const auto made = detail::propagated(policy, ops, modules, evidence);
+    const auto propagated = detail::propagated(policy, ops, modules, evidence);
     for (std::size_t v = 0; v < evidence.size(); ++v) {
         if (evidence[v] != no_id) {
-            laws.expect(made[v].module == evidence[v] && made[v].source == provenance::exported,
+            laws.expect(propagated[v].module == evidence[v] &&
+                            propagated[v].source == provenance::exported,
                         "propagation: an operator with evidence is changed");
             continue;
         }
-        laws.expect(made[v].module < modules.size(),
+        laws.expect(propagated[v].module < modules.size(),
                     "propagation: an operator gets no module of the tree");
-        laws.expect(!is_evidence(made[v].source),
+        laws.expect(!is_evidence(propagated[v].source),
                     "propagation: a propagated attribution names evidence as its source");
-        laws.expect(detail::is_share(made[v].confidence),
+        laws.expect(detail::is_share(propagated[v].confidence),
                     "propagation: a confidence is not between 0 and 1");
     }
     if constexpr (propagation_policy<P, detail::renumbered_operators>) {
@@ -217,12 +218,13 @@ template <cut_policy P>
         laws.expect(policy.pulls(d) || !policy.pulls(dependence::data),
                     "cut: data is copied in, but something simpler is not");
     }
-    std::map<std::string, std::string> known;
+    std::map<std::string, std::string> originals;
     for (const auto& name : names) {
-        const std::string made = policy.boundary_name(name);
-        laws.expect(known.emplace(made, name).first->second == name,
+        const std::string boundary = policy.boundary_name(name);
+        laws.expect(originals.emplace(boundary, name).first->second == name,
                     "cut: two boundary values get the same name");
-        laws.expect(!made.empty() || name.empty(), "cut: a value loses its name at the boundary");
+        laws.expect(!boundary.empty() || name.empty(),
+                    "cut: a value loses its name at the boundary");
     }
     return laws.take();
 }
@@ -276,9 +278,9 @@ template <diagnostics_policy P>
 [[nodiscard]] broken_laws broken_diagnostics_laws(const P& policy,
                                                   std::span<const finding> findings) {
     detail::law_book laws;
-    for (const auto& found : findings) {
-        const std::optional<severity> first = policy.judge(found);
-        laws.expect(first == std::optional<severity>(policy.judge(finding(found))),
+    for (const auto& one : findings) {
+        const std::optional<severity> first = policy.judge(one);
+        laws.expect(first == std::optional<severity>(policy.judge(finding(one))),
                     "diagnostics: a finding gets different severities on repeated calls");
         laws.expect(!first || *first <= severity::information,
                     "diagnostics: a severity is not one of the enumerators");

@@ -52,8 +52,8 @@ double percent(std::size_t part, std::size_t whole) {
 
 std::vector<stemma::id> modules_of(const std::vector<stemma::attribution>& attributions) {
     std::vector<stemma::id> modules;
-    for (const auto& made : attributions) {
-        modules.push_back(made.module);
+    for (const auto& attribution : attributions) {
+        modules.push_back(attribution.module);
     }
     return modules;
 }
@@ -72,24 +72,26 @@ void measure(const fs::path& model_file, const std::string& fixture, table& rows
     stemma::detail::overrule_shared(ops, tree.index(), settled);
     const auto truth = modules_of(settled);
     const stemma::policy_registry<stemma::onnx_operators<stemma::wire_model>, stemma::module_tree>
-        known;
+        registry;
     for (std::uint64_t round = 0; round < rounds; ++round) {
         test::random_numbers random(round);
-        auto seen = evidence;
+        auto visible = evidence;
         auto asked = std::vector<stemma::id>(evidence.size(), stemma::no_id);
         for (std::size_t v = 0; v < evidence.size(); ++v) {
             if (random.one_in(hidden_one_in) && evidence[v].module != stemma::no_id) {
                 asked[v] = truth[v];
-                seen[v] = {};
+                visible[v] = {};
             }
         }
-        stemma::detail::overrule_shared(ops, tree.index(), seen);
+        stemma::detail::overrule_shared(ops, tree.index(), visible);
         for (const auto& name : policies()) {
-            auto made = seen;
-            stemma::propagate(ops, tree.index(), made, known.propagations.get("propagation", name));
-            const auto found = stemma::measure_accuracy(tree.index(), modules_of(made), asked);
-            rows[name + "/" + fixture] += found;
-            rows[name + "/all"] += found;
+            auto propagated = visible;
+            stemma::propagate(ops, tree.index(), propagated,
+                              registry.propagations.get("propagation", name));
+            const auto accuracy =
+                stemma::measure_accuracy(tree.index(), modules_of(propagated), asked);
+            rows[name + "/" + fixture] += accuracy;
+            rows[name + "/all"] += accuracy;
         }
     }
 }
@@ -161,14 +163,14 @@ double right_without_evidence(const fs::path& fixture) {
     const stemma::attributed_model opened((fixture / "model.onnx").string(), options);
     const stemma::mapped_file file((fixture / "truth.json").string());
     const stemma::detail::oracle_file truth(file.bytes(), file.path());
-    stemma::accuracy found;
+    stemma::accuracy accuracy;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
         if (const auto module = truth.module_of(opened.model().name(node))) {
-            found.add(stemma::relate(opened.modules().path(opened.tags().attributions[node].module),
-                                     *module));
+            accuracy.add(stemma::relate(
+                opened.modules().path(opened.tags().attributions[node].module), *module));
         }
     }
-    return percent(found.exact, found.total());
+    return percent(accuracy.exact, accuracy.total());
 }
 
 } // namespace

@@ -37,25 +37,25 @@ def plain(name):
 
 
 def main():
-    found = exportable()
-    if not found:
+    operators = exportable()
+    if not operators:
         print("no installed torch with a registry of symbolics")
         sys.exit(77)
     names = listed()
-    known = set(names)
+    in_lexicon = set(names)
 
     def is_known(name):
-        return (name in known
-                or (re.search(r"[1-3]d$", name) and name[:-2] in known)
-                or (len(name) > 3 and name[0] in "ir" and name[1:] in known))
+        return (name in in_lexicon
+                or (re.search(r"[1-3]d$", name) and name[:-2] in in_lexicon)
+                or (len(name) > 3 and name[0] in "ir" and name[1:] in in_lexicon))
 
-    missing = sorted(name for name in found if not is_known(plain(name)))
+    missing = sorted(name for name in operators if not is_known(plain(name)))
     twice = sorted({name for name in names if names.count(name) > 1})
     for name in missing:
         print(f"{name}: not in the table")
     for name in twice:
         print(f"{name}: in the table more than once")
-    print(f"{len(found)} operators with symbolics, {len(missing)} missing, {len(twice)} repeated")
+    print(f"{len(operators)} operators with symbolics, {len(missing)} missing, {len(twice)} repeated")
     sys.exit(1 if missing or twice else 0)
 
 

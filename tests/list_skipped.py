@@ -27,9 +27,9 @@ def skipped(results):
 
 
 def main():
-    found = list(skipped(sys.argv[1]))
-    print(f"\nskipped: {len(found) or 'nothing'}")
-    for name, reason in found:
+    tests = list(skipped(sys.argv[1]))
+    print(f"\nskipped: {len(tests) or 'nothing'}")
+    for name, reason in tests:
         print(f"  {name}: {reason}")
 
 

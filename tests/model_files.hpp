@@ -16,17 +16,17 @@ namespace test {
 
 /// Files of one kind below the fixtures, sorted by path.
 inline std::vector<std::string> files_called(const std::string& name, const std::string& ending) {
-    std::vector<std::string> found;
+    std::vector<std::string> paths;
     const auto root = std::filesystem::path(STEMMA_TEST_DATA) / "fixtures";
     for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
         const auto& path = file.path();
         if (file.is_regular_file() && path.extension() == ending &&
             (name.empty() || path.filename() == name)) {
-            found.push_back(path.string());
+            paths.push_back(path.string());
         }
     }
-    std::sort(found.begin(), found.end());
-    return found;
+    std::sort(paths.begin(), paths.end());
+    return paths;
 }
 
 /// All exported models.

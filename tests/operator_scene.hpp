@@ -91,9 +91,9 @@ public:
 
     /// Makes an operator read a parameter, added if new.
     void read_parameter(stemma::id v, const std::string& parameter) {
-        const auto found = std::find(parameters_.begin(), parameters_.end(), parameter);
-        records_[v].parameters.push_back(static_cast<stemma::id>(found - parameters_.begin()));
-        if (found == parameters_.end()) {
+        const auto it = std::find(parameters_.begin(), parameters_.end(), parameter);
+        records_[v].parameters.push_back(static_cast<stemma::id>(it - parameters_.begin()));
+        if (it == parameters_.end()) {
             parameters_.push_back(parameter);
         }
     }

@@ -32,11 +32,11 @@ template <class Patch>
 
 /// Returns: a matrix with that many rows of four numbers, the first of which is `from`.
 [[nodiscard]] inline float_tensor matrix(std::string name, float from, std::int64_t rows = 4) {
-    float_tensor made{std::move(name), {rows, 4}, {}};
+    float_tensor tensor{std::move(name), {rows, 4}, {}};
     for (std::int64_t i = 0; i < 4 * rows; ++i) {
-        made.values.push_back(from + 0.37F * static_cast<float>(i * i));
+        tensor.values.push_back(from + 0.37F * static_cast<float>(i * i));
     }
-    return made;
+    return tensor;
 }
 
 [[nodiscard]] inline std::string bytes_of(const float_tensor& tensor) {

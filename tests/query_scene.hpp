@@ -53,13 +53,14 @@ public:
         modules = builder.build();
         tags = stemma::name_modules(modules, stemma::not_infrastructure{});
         for (const auto& one : nodes) {
-            stemma::attribution made;
-            for (made.module = 0; modules.path(made.module) != one.module; ++made.module) {
+            stemma::attribution attribution;
+            for (attribution.module = 0; modules.path(attribution.module) != one.module;
+                 ++attribution.module) {
             }
-            made.source = one.source;
-            made.confidence = one.confidence;
-            made.conflict = one.conflict;
-            attributions.push_back(made);
+            attribution.source = one.source;
+            attribution.confidence = one.confidence;
+            attribution.conflict = one.conflict;
+            attributions.push_back(attribution);
         }
     }
 
@@ -92,12 +93,12 @@ public:
     std::vector<stemma::attribution> attributions;
 
     [[nodiscard]] std::set<std::string> operators_for(const std::string& text) const {
-        std::set<std::string> found;
+        std::set<std::string> names;
         for (auto v : stemma::find_matching_operators(stemma::parse_query(text), modules, tags,
                                                       *this, attributions)) {
-            found.insert(nodes[v].name);
+            names.insert(nodes[v].name);
         }
-        return found;
+        return names;
     }
 
     [[nodiscard]] std::vector<std::string> modules_for(const std::string& text) const {

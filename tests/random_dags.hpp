@@ -26,15 +26,15 @@ struct random_dag {
 
     random_dag(random_numbers& random, std::size_t vertices, std::size_t edge_count) {
         edges.count = vertices;
-        std::vector<stemma::operator_edge> made;
+        std::vector<stemma::operator_edge> list;
         for (std::size_t e = 0; vertices > 1 && e < edge_count; ++e) {
             const auto from = random(vertices - 1);
             const auto to = from + 1 + random(std::min<std::size_t>(vertices - from - 1, 6));
             edges.edges.emplace_back(from, to);
-            made.push_back({static_cast<stemma::id>(from), static_cast<stemma::id>(to),
+            list.push_back({static_cast<stemma::id>(from), static_cast<stemma::id>(to),
                             static_cast<stemma::id>(from)});
         }
-        graph = {vertices, made};
+        graph = {vertices, list};
         order.resize(vertices);
         std::iota(order.begin(), order.end(), stemma::id{0});
     }

@@ -28,23 +28,23 @@ using list_graph = boost::adjacency_list<boost::vecS, boost::listS, boost::bidir
 /// Returns: any graph, including loops, parallel edges, cycles and isolated vertices. Every third
 /// is acyclic.
 inline edge_list random_edges(random_numbers& random, std::size_t vertices, std::size_t edges) {
-    edge_list made{vertices, {}};
+    edge_list list{vertices, {}};
     const bool acyclic = random.one_in(3) && vertices > 1;
     std::vector<std::size_t> order(vertices);
     for (std::size_t v = 0; v < vertices; ++v) {
         order[v] = v;
         std::swap(order[v], order[random(v + 1)]);
     }
-    while (made.edges.size() < edges && vertices > 0) {
+    while (list.edges.size() < edges && vertices > 0) {
         auto from = random(vertices);
         auto to = random(vertices);
         if (acyclic) {
             from = random(vertices - 1);
             to = from + 1 + random(vertices - from - 1);
         }
-        made.edges.emplace_back(order[from], order[to]);
+        list.edges.emplace_back(order[from], order[to]);
     }
-    return made;
+    return list;
 }
 
 /// Returns: whether a path of one edge or more leads from one vertex to another. Complexity:

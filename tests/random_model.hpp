@@ -23,28 +23,28 @@ public:
         : random_(seed), pads_edited_(pads_edited), pads_(pads) {}
 
     [[nodiscard]] std::string bytes() {
-        message made;
-        made.number(1, 3 + random_(11), pad());
-        made.text(2, "any tool", pad());
+        message fields;
+        fields.number(1, 3 + random_(11), pad());
+        fields.text(2, "any tool", pad());
         if (!random_.one_in(4)) {
-            made.inner(8, opset("", 8 + random_(16)), pad());
+            fields.inner(8, opset("", 8 + random_(16)), pad());
         }
-        made.inner(8, opset("local", 1), pad());
+        fields.inner(8, opset("local", 1), pad());
         for (std::size_t f = random_(3); f > 0; --f) {
-            made.inner(25, make_function(f), edited_pad());
+            fields.inner(25, make_function(f), edited_pad());
         }
         visible_ = {"x", "w", "encoder.layer.0.fc.weight"};
         for (const auto& chunk : make_graph(0)) {
-            made.inner(7, chunk, edited_pad());
+            fields.inner(7, chunk, edited_pad());
         }
         for (auto i = random_(3); i > 0; --i) {
-            made.inner(14, make_entry(pick({"author", "namespace", "pkg.other"})), edited_pad());
+            fields.inner(14, make_entry(pick({"author", "namespace", "pkg.other"})), edited_pad());
         }
         if (random_.one_in(3)) {
-            made.inner(20, message().inner(2, graph({node("Any", {}, {"t"})})), pad());
+            fields.inner(20, message().inner(2, graph({node("Any", {}, {"t"})})), pad());
         }
-        add_unknown(made);
-        return made.shuffle(random_).bytes();
+        add_unknown(fields);
+        return fields.shuffle(random_).bytes();
     }
 
 private:
@@ -52,9 +52,9 @@ private:
         return pads_ && random_.one_in(4) ? padding{1 + random_(4), 1 + random_(4)} : padding{};
     }
     padding edited_pad() {
-        auto made = pad();
-        made.length = pads_edited_ ? made.length : 1;
-        return made;
+        auto padding = pad();
+        padding.length = pads_edited_ ? padding.length : 1;
+        return padding;
     }
 
     std::string pick(const std::vector<std::string>& of) { return of[random_(of.size())]; }
@@ -86,13 +86,13 @@ private:
         static const std::vector<std::string> values{
             "", "a/b/c", "text", ": app.Net/blocks.0: app.Block/linear: aten.linear.default",
             "['', 'blocks.1', 'linear']"};
-        message made;
+        message fields;
         if (random_.one_in(8)) {
-            made.text(1, "an earlier key", edited_pad());
+            fields.text(1, "an earlier key", edited_pad());
         }
-        made.text(1, key, edited_pad()).text(2, pick(values), pad());
-        add_unknown(made);
-        return made;
+        fields.text(1, key, edited_pad()).text(2, pick(values), pad());
+        add_unknown(fields);
+        return fields;
     }
 
     void add_doc_string(message& to) {
@@ -132,34 +132,34 @@ private:
                                                          "Constant_7",
                                                          "twice",
                                                          "/\xff\x01/odd"};
-        message made;
+        message fields;
         for (auto i = random_(4); i > 0; --i) {
-            made.text(1, random_.one_in(8) ? "" : pick(visible_), pad());
+            fields.text(1, random_.one_in(8) ? "" : pick(visible_), pad());
         }
         for (auto i = random_(3); i > 0; --i) {
             const auto result = "v" + std::to_string(random_(40));
-            made.text(2, random_.one_in(8) ? "" : result, pad());
+            fields.text(2, random_.one_in(8) ? "" : result, pad());
             visible_.push_back(result);
         }
         if (!random_.one_in(5)) {
-            made.text(3, pick(node_names), pad());
+            fields.text(3, pick(node_names), pad());
         }
         const bool owner = depth < 3 && random_.one_in(5);
-        made.text(4, owner ? pick({"If", "Loop", "Scan"}) : pick({"MatMul", "Identity", "Shape"}),
-                  pad());
+        fields.text(4, owner ? pick({"If", "Loop", "Scan"}) : pick({"MatMul", "Identity", "Shape"}),
+                    pad());
         if (random_.one_in(6)) {
-            made.text(4, pick({"Block", "Sigmoid"}), pad()).text(7, "local", pad());
+            fields.text(4, pick({"Block", "Sigmoid"}), pad()).text(7, "local", pad());
         }
         if (random_.one_in(6)) {
-            made.text(8, "o1", pad());
+            fields.text(8, "o1", pad());
         }
-        add_doc_string(made);
-        add_foreign_tags(made);
+        add_doc_string(fields);
+        add_foreign_tags(fields);
         if (owner) {
-            add_bodies(made, depth);
+            add_bodies(fields, depth);
         }
-        add_unknown(made);
-        return made.shuffle(random_);
+        add_unknown(fields);
+        return fields.shuffle(random_);
     }
 
     void add_bodies(message& to, std::size_t depth) {
@@ -175,24 +175,24 @@ private:
     }
 
     message make_tensor() {
-        auto made = message().text(
+        auto fields = message().text(
             8, pick({"w", "", "encoder.layer.0.fc.weight", "v3", "onnx::MatMul_3"}), pad());
-        made.packed(1, {2, 300}, pad());
-        made.text(9, random_.bytes(random_(30)), pad());
+        fields.packed(1, {2, 300}, pad());
+        fields.text(9, random_.bytes(random_(30)), pad());
         for (auto i = random_.one_in(4) ? 2 : 0; i > 0; --i) {
-            made.inner(16, make_entry("pkg.other"), edited_pad());
+            fields.inner(16, make_entry("pkg.other"), edited_pad());
         }
-        add_unknown(made);
-        return made.shuffle(random_);
+        add_unknown(fields);
+        return fields.shuffle(random_);
     }
 
     message make_info() {
-        auto made = value_info(pick(visible_));
+        auto fields = value_info(pick(visible_));
         if (random_.one_in(4)) {
-            made.inner(4, make_entry("namespace"), edited_pad());
+            fields.inner(4, make_entry("namespace"), edited_pad());
         }
-        add_unknown(made);
-        return made.shuffle(random_);
+        add_unknown(fields);
+        return fields.shuffle(random_);
     }
 
     /// Returns: the chunks of a graph; occasionally several.
@@ -200,15 +200,15 @@ private:
         const auto outer = visible_.size();
         std::vector<message> chunks;
         for (auto i = random_.one_in(3) ? 1 + random_(3) : 1; i > 0; --i) {
-            message made;
+            message fields;
             for (auto n = random_(depth == 0 ? 12 : 4); n > 0; --n) {
-                made.inner(1, make_node(depth), edited_pad());
+                fields.inner(1, make_node(depth), edited_pad());
             }
             for (auto n = random_(3); n > 0; --n) {
-                made.inner(5, make_tensor(), edited_pad());
+                fields.inner(5, make_tensor(), edited_pad());
             }
             for (auto n = random_(3); n > 0; --n) {
-                made.inner(static_cast<unsigned>(11 + random_(3)), make_info(), edited_pad());
+                fields.inner(static_cast<unsigned>(11 + random_(3)), make_info(), edited_pad());
             }
             if (random_.one_in(5)) {
                 auto sparse = message().inner(1, make_tensor(), edited_pad());
@@ -218,43 +218,44 @@ private:
                 if (random_.one_in(2)) {
                     sparse.inner(2, tensor("i"), pad());
                 }
-                made.inner(15, sparse.shuffle(random_), edited_pad());
+                fields.inner(15, sparse.shuffle(random_), edited_pad());
             }
             if (random_.one_in(6)) {
-                made.inner(14, message().text(1, "x").inner(2, entry("SCALE_TENSOR", "w")), pad());
+                fields.inner(14, message().text(1, "x").inner(2, entry("SCALE_TENSOR", "w")),
+                             pad());
             }
             if (random_.one_in(4)) {
-                made.inner(16, make_entry("namespace"), pad());
+                fields.inner(16, make_entry("namespace"), pad());
             }
-            made.text(2, "main", pad());
-            add_unknown(made);
-            chunks.push_back(made.shuffle(random_));
+            fields.text(2, "main", pad());
+            add_unknown(fields);
+            chunks.push_back(fields.shuffle(random_));
         }
         visible_.resize(outer);
         return chunks;
     }
 
     message make_function(std::size_t number) {
-        auto made = message()
-                        .text(1, number == 1 ? "Block" : "Sigmoid", pad())
-                        .text(10, "local", pad())
-                        .text(4, "in", pad())
-                        .text(5, "v1", pad());
+        auto fields = message()
+                          .text(1, number == 1 ? "Block" : "Sigmoid", pad())
+                          .text(10, "local", pad())
+                          .text(4, "in", pad())
+                          .text(5, "v1", pad());
         visible_ = {"in"};
         for (auto i = random_(4); i > 0; --i) {
-            made.inner(7, make_node(1), edited_pad());
+            fields.inner(7, make_node(1), edited_pad());
         }
         if (random_.one_in(2)) {
-            made.inner(12, make_info(), edited_pad());
+            fields.inner(12, make_info(), edited_pad());
         }
         if (random_.one_in(2)) {
-            made.text(13, "o1", pad());
+            fields.text(13, "o1", pad());
         }
         if (random_.one_in(3)) {
-            made.inner(14, make_entry("namespace"), pad());
+            fields.inner(14, make_entry("namespace"), pad());
         }
-        add_unknown(made);
-        return made.shuffle(random_);
+        add_unknown(fields);
+        return fields.shuffle(random_);
     }
 
     random_numbers random_;

@@ -27,11 +27,11 @@ public:
     bool one_in(std::size_t n) { return (*this)(n) == 0; }
 
     std::string bytes(std::size_t count) {
-        std::string made;
-        while (made.size() < count) {
-            made.push_back(static_cast<char>(next() & 0xffU));
+        std::string text;
+        while (text.size() < count) {
+            text.push_back(static_cast<char>(next() & 0xffU));
         }
-        return made;
+        return text;
     }
 
 private:

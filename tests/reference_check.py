@@ -124,13 +124,13 @@ def undocumented(compounds):
         return any("::".join(parts[:count]) in hidden for count in range(1, len(parts) + 1))
 
     asked = roles(compounds)
-    found, seen = set(), set()
+    faults, names = set(), set()
 
     def look(node, scope, name, reason=None):
         place = node.find("location")
-        seen.add((scope, name, place.get("file"), place.get("line")))
+        names.add((scope, name, place.get("file"), place.get("line")))
         if not comment_of(node) and reason is None:
-            found.add((place.get("file"), int(place.get("line")), f"{scope}::{name} has no comment"))
+            faults.add((place.get("file"), int(place.get("line")), f"{scope}::{name} has no comment"))
 
     for compound in compounds:
         kind, scope = compound.get("kind"), compound.findtext("compoundname")
@@ -153,14 +153,14 @@ def undocumented(compounds):
             if fault and member.get("kind") in ("function", "friend"):
                 place = member.find("location")
                 name = member.findtext("name")
-                found.add((place.get("file"), int(place.get("line")), f"{scope}::{name} {fault}"))
+                faults.add((place.get("file"), int(place.get("line")), f"{scope}::{name} {fault}"))
             for value in member.iter("enumvalue"):
                 place = member.find("location")
                 name = f"{scope}::{member.findtext('name')}::{value.findtext('name')}"
-                seen.add((name,))
+                names.add((name,))
                 if not comment_of(value):
-                    found.add((place.get("file"), int(place.get("line")), f"{name} has no comment"))
-    return sorted(found), len(seen)
+                    faults.add((place.get("file"), int(place.get("line")), f"{name} has no comment"))
+    return sorted(faults), len(names)
 
 
 def words(text):
@@ -219,9 +219,9 @@ def main():
         sys.exit(f"doxygen made nothing:\n{done.stderr[-2000:]}")
     compounds = [compound for path in sorted((folder / "xml").glob("*.xml"))
                  for compound in xml.etree.ElementTree.parse(path).getroot().iter("compounddef")]
-    names, seen = undocumented(compounds)
-    if seen < 1000:
-        sys.exit(f"doxygen's XML holds {seen} names only")
+    names, places = undocumented(compounds)
+    if places < 1000:
+        sys.exit(f"doxygen's XML holds {places} names only")
     for line in warnings:
         print(line)
     for file, line, name in names:
@@ -229,7 +229,7 @@ def main():
     idle, public = without_use(compounds)
     for file, line, name in idle:
         print(f"include/{file}:{line}: {name} is needed by no example and no document; belongs in detail")
-    print(f"{len(warnings)} warnings, {len(names)} of {seen} names without what their comment must say, "
+    print(f"{len(warnings)} warnings, {len(names)} of {places} names without what their comment must say, "
           f"{len(idle)} of {public} public ones without a use; {folder}/html/index.html")
     sys.exit(1 if warnings or names or idle else 0)
 

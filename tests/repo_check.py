@@ -320,10 +320,10 @@ def check_includes():
                 level += 1
             elif re.match(r"\s*#\s*endif", line):
                 level -= 1
-            found = INCLUDE_LINE.match(line)
-            if not found:
+            match = INCLUDE_LINE.match(line)
+            if not match:
                 continue
-            form, target = found[1], found[2]
+            form, target = match[1], match[2]
             in_library = name.startswith("include/")
             if in_library and form == '"':
                 complain(name, number, "quoted include in the library", "write #include <stemma/...>")
@@ -462,8 +462,8 @@ def check_words():
             complain(name, 1, "is not UTF-8 text", "keep data in tests/data or examples/data")
             continue
         for pattern, parts, problem, remedy in FORBIDDEN:
-            for found in pattern.finditer(text) if any(part in text for part in parts) else ():
-                complain(name, text.count("\n", 0, found.start()) + 1, problem, remedy)
+            for match in pattern.finditer(text) if any(part in text for part in parts) else ():
+                complain(name, text.count("\n", 0, match.start()) + 1, problem, remedy)
 
 
 # Features that libc++ 14 lacks; it has the concepts of ranges.
@@ -480,9 +480,9 @@ def check_portable():
         in_library = name in HEADERS
         remedy = "core/detail/range.hpp and its neighbours have it" if in_library else "use range-v3 or <algorithm>"
         for pattern in [NOT_PORTABLE, NOT_IN_LIBRARY] if in_library else [NOT_PORTABLE]:
-            for found in pattern.finditer(TEXT[name]):
-                if not TEXT[name][:found.start()].rsplit("\n", 1)[-1].lstrip().startswith("//"):
-                    complain(name, TEXT[name].count("\n", 0, found.start()) + 1, "needs more than libc++ 14 has", remedy)
+            for match in pattern.finditer(TEXT[name]):
+                if not TEXT[name][:match.start()].rsplit("\n", 1)[-1].lstrip().startswith("//"):
+                    complain(name, TEXT[name].count("\n", 0, match.start()) + 1, "needs more than libc++ 14 has", remedy)
 
 
 def check_sizes():
@@ -516,10 +516,10 @@ def policies_of(text):
     pattern = re.compile(r"^(?:struct|class) (\w+)[^;{]*\{(?:(?!^\};).)*?"
                          r"using policy_category = (\w+)_category;", re.M | re.S)
     public = re.sub(r"^namespace detail \{.*?^\} // namespace detail", "", text, flags=re.M | re.S)
-    found = pattern.findall(public)
-    categories = dict(found)
+    names = pattern.findall(public)
+    categories = dict(names)
     derived = re.findall(r"^(?:struct|class) (\w+) : (?:public )?(\w+) \{", public, re.M)
-    return found + [(name, categories[base]) for name, base in derived if base in categories]
+    return names + [(name, categories[base]) for name, base in derived if base in categories]
 
 
 def words_of(name):
@@ -646,10 +646,10 @@ def check_links():
     for name in CODE:
         if name.startswith("tests/repo_check"):
             continue
-        for found in re.finditer(r"\bdocs/[a-z0-9_/.-]+\.(?:md|json)\b", TEXT[name]):
-            if found[0] not in FILES:
-                complain(name, TEXT[name].count("\n", 0, found.start()) + 1,
-                         f"names '{found[0]}', which does not exist", "fix the name")
+        for match in re.finditer(r"\bdocs/[a-z0-9_/.-]+\.(?:md|json)\b", TEXT[name]):
+            if match[0] not in FILES:
+                complain(name, TEXT[name].count("\n", 0, match.start()) + 1,
+                         f"names '{match[0]}', which does not exist", "fix the name")
 
 
 def check_commands():

@@ -147,10 +147,10 @@ def complaints_about(cases):
 
 def failures_of(cases):
     """Returns: the failures of repo_check.py in some cases."""
-    found = complaints_about(cases)
-    return [f"{name}: nobody complained '{expected}'" if expected else f"{name}: was expected to pass, but: {found}"
+    complaints = complaints_about(cases)
+    return [f"{name}: nobody complained '{expected}'" if expected else f"{name}: was expected to pass, but: {complaints}"
             for name, _, expected in cases
-            if (not any(expected in line for line in found) if expected else found)]
+            if (not any(expected in line for line in complaints) if expected else complaints)]
 
 
 def main():

@@ -50,10 +50,10 @@ class noting_validator:
         base = jsonschema.Draft202012Validator
         base.check_schema(schema)
 
-        def properties(validator, known, instance, schema):
+        def properties(validator, declared, instance, schema):
             if isinstance(instance, dict):
-                seen.update(id(known[key]) for key in known if key in instance)
-            yield from base.VALIDATORS["properties"](validator, known, instance, schema)
+                seen.update(id(declared[key]) for key in declared if key in instance)
+            yield from base.VALIDATORS["properties"](validator, declared, instance, schema)
 
         kind = jsonschema.validators.extend(base, {"properties": properties})
         resolver = jsonschema.RefResolver("", schema, store=SCHEMAS)
@@ -226,9 +226,9 @@ def broken_copies(document):
 
 def properties_of(schema, place=""):
     if isinstance(schema, dict):
-        for key, known in schema.get("properties", {}).items():
-            if isinstance(known, dict):
-                yield f"{place}/{key}".lstrip("/"), known
+        for key, declared in schema.get("properties", {}).items():
+            if isinstance(declared, dict):
+                yield f"{place}/{key}".lstrip("/"), declared
         for key, part in schema.items():
             inner = place if key in ("properties", "items", "$defs", "oneOf") else f"{place}/{key}"
             yield from properties_of(part, inner)
@@ -329,11 +329,11 @@ def check_overlays():
 
 def check_seen():
     for name in VALIDATORS:
-        for place, known in properties_of(SCHEMAS[f"{name}.schema.json"]):
+        for place, part in properties_of(SCHEMAS[f"{name}.schema.json"]):
             leaf = place.split("/")[-1]
-            if ((name, leaf) in UNSEEN) == (id(known) in seen):
+            if ((name, leaf) in UNSEEN) == (id(part) in seen):
                 failures.append(f"docs/{name}.schema.json: '{place}' "
-                                + ("occurs, so it need not be in UNSEEN" if id(known) in seen
+                                + ("occurs, so it need not be in UNSEEN" if id(part) in seen
                                    else "occurs in no document"))
 
 

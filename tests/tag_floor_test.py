@@ -26,15 +26,15 @@ def main():
             for words in ((GENERATE, nodes, model, *options),
                           (*TAG, model, "-o", tagged, "--threads", "1"),
                           (FLOOR, model, floor)):
-                made = run(*words)
-                if made.returncode:
-                    sys.exit(f"{' '.join(words)}: exit status {made.returncode}\n{made.stderr}")
-            expected, found = (pathlib.Path(path).read_bytes() for path in (tagged, floor))
-            if expected != found:
-                at = next((i for i, (a, b) in enumerate(zip(expected, found)) if a != b),
-                          min(len(expected), len(found)))
+                result = run(*words)
+                if result.returncode:
+                    sys.exit(f"{' '.join(words)}: exit status {result.returncode}\n{result.stderr}")
+            expected, actual = (pathlib.Path(path).read_bytes() for path in (tagged, floor))
+            if expected != actual:
+                at = next((i for i, (a, b) in enumerate(zip(expected, actual)) if a != b),
+                          min(len(expected), len(actual)))
                 sys.exit(f"{nodes} nodes: byte {at} differs: {expected[at - 60:at + 60]} by the program, "
-                         f"{found[at - 60:at + 60]} by the floor")
+                         f"{actual[at - 60:at + 60]} by the floor")
         # It rejects unsupported models instead of writing something else.
         for shape in ("chain", "distinct_sets", "long_names"):
             run(GENERATE, "100", model, "--shape", shape)

@@ -45,18 +45,18 @@ struct shown_netImpl : torch::nn::Module {
 TORCH_MODULE(shown_net);
 
 [[maybe_unused]] void capture_an_archive() {
-    const auto found = torch_capture::from_archive(torch::jit::load("model.pt"));
-    const stemma::module_tree& modules = found.modules; // with the graphs that are in it
+    const auto captured = torch_capture::from_archive(torch::jit::load("model.pt"));
+    const stemma::module_tree& modules = captured.modules; // with the graphs that are in it
     const stemma::captured_operations& operations =
-        found.operations; // for stemma::detail::captured_claims
+        captured.operations; // for stemma::detail::captured_claims
     static_cast<void>(modules);
     static_cast<void>(operations);
 }
 
 [[maybe_unused]] void capture_a_run(shown_net net, const torch::Tensor& input) {
     torch_capture::recorder record(*net);
-    const auto found = record.run([&] { net->forward(input); });
-    static_cast<void>(found);
+    const auto captured = record.run([&] { net->forward(input); });
+    static_cast<void>(captured);
 }
 
 } // namespace
@@ -73,13 +73,13 @@ namespace {
 
 /// The fixtures with an archive.
 std::vector<fs::path> archives() {
-    std::vector<fs::path> found;
+    std::vector<fs::path> paths;
     for (const auto& entry : fs::directory_iterator(fs::path(STEMMA_TEST_DATA) / "fixtures")) {
         if (fs::exists(entry.path() / "model.pt")) {
-            found.push_back(entry.path());
+            paths.push_back(entry.path());
         }
     }
-    return found;
+    return paths;
 }
 
 adapter::captured_model capture(const fs::path& folder) {
@@ -103,31 +103,32 @@ using described = std::map<std::string, std::tuple<std::string, std::string, id,
 
 /// Everything about the modules, by path.
 described describe(const stemma::module_tree& modules) {
-    described made;
+    described by_path;
     for (id m = 0; m < modules.size(); ++m) {
         tensors parameters;
         for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
-            const auto found = modules.parameter(m, i);
-            parameters[std::string(found.name)] = {found.shape.begin(), found.shape.end()};
+            const auto parameter = modules.parameter(m, i);
+            parameters[std::string(parameter.name)] = {parameter.shape.begin(),
+                                                       parameter.shape.end()};
         }
         tensors buffers;
         for (std::size_t i = 0; i < modules.buffer_count(m); ++i) {
-            const auto found = modules.buffer(m, i);
-            buffers[std::string(found.name)] = {found.shape.begin(), found.shape.end()};
+            const auto buffer = modules.buffer(m, i);
+            buffers[std::string(buffer.name)] = {buffer.shape.begin(), buffer.shape.end()};
         }
-        made[modules.path(m)] = {std::string(modules.class_name(m)),
-                                 std::string(modules.qualified_class(m)), modules.calls(m),
-                                 parameters, buffers};
+        by_path[modules.path(m)] = {std::string(modules.class_name(m)),
+                                    std::string(modules.qualified_class(m)), modules.calls(m),
+                                    parameters, buffers};
     }
-    return made;
+    return by_path;
 }
 
 std::map<std::string, std::string> describe_aliases(const stemma::module_tree& modules) {
-    std::map<std::string, std::string> made;
+    std::map<std::string, std::string> aliases;
     for (const auto& alias : modules.aliases()) {
-        made[alias.path] = modules.path(alias.module);
+        aliases[alias.path] = modules.path(alias.module);
     }
-    return made;
+    return aliases;
 }
 
 struct described_operation {
@@ -142,7 +143,7 @@ struct described_operation {
 };
 
 std::vector<described_operation> describe(const adapter::captured_model& captured) {
-    std::vector<described_operation> made;
+    std::vector<described_operation> list;
     const auto& operations = captured.operations;
     for (id i = 0; i < operations.size(); ++i) {
         described_operation each{std::string(operations.names()[operations.names_of(i).front()]),
@@ -155,9 +156,9 @@ std::vector<described_operation> describe(const adapter::captured_model& capture
             each.parameters.emplace_back(operations.parameter_names()[parameter.name]);
         }
         each.sources = {operations.sources_of(i).begin(), operations.sources_of(i).end()};
-        made.push_back(std::move(each));
+        list.push_back(std::move(each));
     }
-    return made;
+    return list;
 }
 
 /// Two layers with an activation between them, which is not hooked.
@@ -207,14 +208,14 @@ TEST_CASE("torch_capture: an archive has the modules recorded in Python", "[torc
         stemma::detail::capture_reader reader;
         reader.read(file.bytes(), file.path());
         const auto expected = reader.tree();
-        const auto found = capture(folder);
-        const auto made = describe(found.modules);
+        const auto captured = capture(folder);
+        const auto description = describe(captured.modules);
         const auto truth = describe(expected);
-        CHECK(made.size() == truth.size());
+        CHECK(description.size() == truth.size());
         for (const auto& [path, module] : truth) {
             INFO(path);
-            REQUIRE(made.count(path) == 1);
-            const auto& [name, qualified, calls, parameters, buffers] = made.at(path);
+            REQUIRE(description.count(path) == 1);
+            const auto& [name, qualified, calls, parameters, buffers] = description.at(path);
             CHECK(name == std::get<0>(module));
             if (!std::get<1>(module).starts_with("torch.jit.")) { // all that Python says of scripts
                 CHECK(qualified == std::get<1>(module));
@@ -222,7 +223,7 @@ TEST_CASE("torch_capture: an archive has the modules recorded in Python", "[torc
             CHECK((parameters == std::get<3>(module)));
             CHECK((buffers == std::get<4>(module)));
         }
-        CHECK((describe_aliases(found.modules) == describe_aliases(expected)));
+        CHECK((describe_aliases(captured.modules) == describe_aliases(expected)));
     }
 }
 
@@ -264,19 +265,19 @@ TEST_CASE("torch_capture: a module with several names has the first one", "[torc
                     "    w, b = self.shared.weight, self.shared.bias\n"
                     "    return self.shared.forward(w, b, self.caller.forward(w, b, x))\n");
     }
-    const auto found = adapter::from_archive(root);
-    CHECK((describe_aliases(found.modules) ==
+    const auto captured = adapter::from_archive(root);
+    CHECK((describe_aliases(captured.modules) ==
            std::map<std::string, std::string>{{"caller.inner", "shared"}}));
-    const auto all = describe(found.modules);
+    const auto all = describe(captured.modules);
     CHECK(all.size() == 3);
     CHECK(std::get<2>(all.at("shared")) == 2);
-    const auto made = describe(found);
-    REQUIRE(made.size() == 4);
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        CHECK(made[i].module == "shared");
-        CHECK(made[i].call == i / 2);
+    const auto description = describe(captured);
+    REQUIRE(description.size() == 4);
+    for (std::size_t i = 0; i < description.size(); ++i) {
+        CHECK(description[i].module == "shared");
+        CHECK(description[i].call == i / 2);
     }
-    CHECK(made[0].parameters == std::vector<std::string>{"shared.weight"});
+    CHECK(description[0].parameters == std::vector<std::string>{"shared.weight"});
 }
 
 TEST_CASE("torch_capture: modules that share their only tensor but both run stay separate",
@@ -289,49 +290,49 @@ TEST_CASE("torch_capture: modules that share their only tensor but both run stay
     root.register_module("first", table.copy());
     root.register_module("second", table.copy());
     root.define("def forward(self, x):\n    return self.second.forward(self.first.forward(x))\n");
-    const auto found = adapter::from_archive(root);
-    CHECK(found.modules.aliases().empty());
-    const auto made = describe(found);
-    REQUIRE(made.size() == 2);
-    CHECK(made[0].module == "first");
-    CHECK(made[1].module == "second");
+    const auto captured = adapter::from_archive(root);
+    CHECK(captured.modules.aliases().empty());
+    const auto description = describe(captured);
+    REQUIRE(description.size() == 2);
+    CHECK(description[0].module == "first");
+    CHECK(description[1].module == "second");
 }
 
 TEST_CASE("torch_capture: a layer's operators are in the module whose weights they read",
           "[torch]") {
-    std::size_t seen = 0;
+    std::size_t count = 0;
     for (const auto& folder : archives()) {
-        const auto found = capture(folder);
+        const auto captured = capture(folder);
         std::set<std::string> shared; // are called by their first path
-        for (const auto& group : found.modules.shared_parameters()) {
+        for (const auto& group : captured.modules.shared_parameters()) {
             shared.insert(group.begin(), group.end());
         }
-        for (const auto& each : describe(found)) {
+        for (const auto& each : describe(captured)) {
             for (const auto& name : each.parameters) {
                 if (each.name == "aten::linear" && shared.count(name) == 0) {
                     INFO(folder.string());
                     // a module above may use the weights as its own
                     CHECK(name.starts_with(each.module));
-                    seen += each.module == name.substr(0, name.rfind('.')) ? 1U : 0U;
+                    count += each.module == name.substr(0, name.rfind('.')) ? 1U : 0U;
                 }
             }
         }
     }
-    CHECK(seen > 250);
+    CHECK(count > 250);
 }
 
 TEST_CASE("torch_capture: the file agrees with the capture in memory", "[torch]") {
     for (const auto& folder : archives()) {
         INFO(folder.string());
-        const auto found = capture(folder);
-        auto reader = read(write(found));
+        const auto captured = capture(folder);
+        auto reader = read(write(captured));
         adapter::captured_model again{reader.tree(), {}};
         again.operations = reader.torchscript(again.modules);
-        CHECK((describe(again.modules) == describe(found.modules)));
-        CHECK((describe_aliases(again.modules) == describe_aliases(found.modules)));
+        CHECK((describe(again.modules) == describe(captured.modules)));
+        CHECK((describe_aliases(again.modules) == describe_aliases(captured.modules)));
         CHECK(again.operations.faults().empty());
-        CHECK((describe(again) == describe(found)));
-        CHECK(write(again) == write(found));
+        CHECK((describe(again) == describe(captured)));
+        CHECK(write(again) == write(captured));
     }
 }
 
@@ -356,12 +357,13 @@ TEST_CASE("torch_capture: unnamed nodes get their modules from an archive", "[to
             stemma::accuracy own;
             for (id node = 0; node < opened.model().node_count(); ++node) {
                 if (const auto module = truth.module_of(opened.model().name(node))) {
-                    const auto& made = opened.tags().attributions[node];
-                    const auto how = stemma::relate(opened.modules().path(made.module), *module);
+                    const auto& attribution = opened.tags().attributions[node];
+                    const auto how =
+                        stemma::relate(opened.modules().path(attribution.module), *module);
                     own.add(how);
-                    sure += made.confidence >= 0.9F ? 1U : 0U;
+                    sure += attribution.confidence >= 0.9F ? 1U : 0U;
                     sure_right +=
-                        made.confidence >= 0.9F && how == stemma::relation::exact ? 1U : 0U;
+                        attribution.confidence >= 0.9F && how == stemma::relation::exact ? 1U : 0U;
                 }
             }
             INFO(name);
@@ -390,8 +392,8 @@ TEST_CASE("torch_capture: an archive makes no file worse", "[torch]") {
             stemma::accuracy result;
             for (id node = 0; node < opened.model().node_count(); ++node) {
                 if (const auto module = truth.module_of(opened.model().name(node))) {
-                    const auto found = opened.tags().attributions[node].module;
-                    result.add(stemma::relate(opened.modules().path(found), *module));
+                    const auto chosen = opened.tags().attributions[node].module;
+                    result.add(stemma::relate(opened.modules().path(chosen), *module));
                 }
             }
             return result;
@@ -410,13 +412,13 @@ TEST_CASE("torch_capture: an archive makes no file worse", "[torch]") {
 
 TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torch]") {
     const auto folder = fs::path(STEMMA_TEST_DATA) / "fixtures" / "two_tower";
-    const auto found = capture(folder);
+    const auto captured = capture(folder);
     const stemma::mapped_file file((folder / "unnamed.onnx").string());
     const stemma::wire_model model(file.bytes(), file.path());
     const stemma::onnx_operators<stemma::wire_model> ops(model);
-    stemma::evidence_context context(ops, found.modules);
-    stemma::detail::captured_claims finder(model, ops, found.modules, context.owners().mapping);
-    finder.align_operations(found.operations, stemma::provenance::torchscript,
+    stemma::evidence_context context(ops, captured.modules);
+    stemma::detail::captured_claims finder(model, ops, captured.modules, context.owners().mapping);
+    finder.align_operations(captured.operations, stemma::provenance::torchscript,
                             std::vector<stemma::detail::stated_module>(model.node_count()));
     const auto claims = finder.finish();
     REQUIRE(claims.claims.size() == 1);
@@ -425,10 +427,10 @@ TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torc
     const stemma::detail::oracle_file truth(truth_file.bytes(), truth_file.path());
     std::size_t right = 0;
     for (id node = 0; node < model.node_count(); ++node) {
-        const auto& made = claims.claims.front().of[node];
+        const auto& claim = claims.claims.front().of[node];
         const auto module = truth.module_of(model.name(node));
-        if (made.module != no_id && module) {
-            CHECK(found.modules.path(made.module) == *module);
+        if (claim.module != no_id && module) {
+            CHECK(captured.modules.path(claim.module) == *module);
             ++right;
         }
     }
@@ -449,8 +451,8 @@ TEST_CASE("torch_capture: a C++ model is recorded while it runs", "[torch]") {
     netImpl net;
     const auto input = torch::rand({2, 4});
     adapter::recorder record(net);
-    const auto found = record.run([&] { net.forward(input); });
-    const auto& modules = found.modules;
+    const auto captured = record.run([&] { net.forward(input); });
+    const auto& modules = captured.modules;
     CHECK((describe_aliases(modules) ==
            std::map<std::string, std::string>{{"again", "block"},
                                               {"again.first", "block.first"},
@@ -486,13 +488,13 @@ TEST_CASE("torch_capture: a C++ model is recorded while it runs", "[torch]") {
     expected.push_back({"aten::tanh", "", 0, true, {}, {11}});
     add_block("other", 0);
     expected.push_back({"aten::add", "", 0, true, {}, {18, 12}});
-    const auto made = describe(found);
-    REQUIRE(made.size() == expected.size());
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        INFO(i << " " << made[i].name << " in " << made[i].module);
-        CHECK((made[i] == expected[i]));
+    const auto description = describe(captured);
+    REQUIRE(description.size() == expected.size());
+    for (std::size_t i = 0; i < description.size(); ++i) {
+        INFO(i << " " << description[i].name << " in " << description[i].module);
+        CHECK((description[i] == expected[i]));
     }
-    CHECK(read(write(found)).has_operations());
+    CHECK(read(write(captured)).has_operations());
 }
 
 TEST_CASE("torch_capture: recording ends if a model throws", "[torch]") {
@@ -506,19 +508,19 @@ TEST_CASE("torch_capture: recording ends if a model throws", "[torch]") {
     net.fails = false;
     CHECK_NOTHROW(net.forward(input)); // no longer recording
     adapter::recorder record(net);
-    const auto found = record.run([&] { net.forward(input); });
-    CHECK(found.operations.size() == 20);
-    CHECK(found.modules.path(found.operations[0].module) == "block");
-    CHECK(found.modules.path(found.operations[19].module).empty());
+    const auto captured = record.run([&] { net.forward(input); });
+    CHECK(captured.operations.size() == 20);
+    CHECK(captured.modules.path(captured.operations[0].module) == "block");
+    CHECK(captured.modules.path(captured.operations[19].module).empty());
 }
 
 TEST_CASE("torch_capture: modules of another model are not mistaken for this one's", "[torch]") {
     netImpl net;
     netImpl other;
     adapter::recorder record(net);
-    const auto found = record.run([&] { other.forward(torch::rand({2, 4})); });
-    for (id i = 0; i < found.operations.size(); ++i) {
-        CHECK(found.operations[i].module == 0);
+    const auto captured = record.run([&] { other.forward(torch::rand({2, 4})); });
+    for (id i = 0; i < captured.operations.size(); ++i) {
+        CHECK(captured.operations[i].module == 0);
     }
 }
 

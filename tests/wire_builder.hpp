@@ -126,11 +126,11 @@ inline message value_info(std::string_view name) {
 /// TensorProto of floats.
 inline message tensor(std::string_view name, const std::vector<std::uint64_t>& dims = {},
                       std::string_view raw_data = {}) {
-    message made;
+    message fields;
     for (auto dim : dims) {
-        made.number(1, dim);
+        fields.number(1, dim);
     }
-    return made.number(2, 1).text(8, name).text(9, raw_data);
+    return fields.number(2, 1).text(8, name).text(9, raw_data);
 }
 
 /// SparseTensorProto.
@@ -141,41 +141,41 @@ inline message sparse_tensor(std::string_view name) {
 /// NodeProto.
 inline message node(std::string_view op_type, const names& inputs, const names& outputs,
                     std::string_view name = {}, std::string_view domain = {}) {
-    message made;
+    message fields;
     for (const auto& input : inputs) {
-        made.text(1, input);
+        fields.text(1, input);
     }
     for (const auto& output : outputs) {
-        made.text(2, output);
+        fields.text(2, output);
     }
     if (!name.empty()) {
-        made.text(3, name);
+        fields.text(3, name);
     }
-    made.text(4, op_type);
+    fields.text(4, op_type);
     if (!domain.empty()) {
-        made.text(7, domain);
+        fields.text(7, domain);
     }
-    return made;
+    return fields;
 }
 
 /// GraphProto of nodes.
 inline message graph(const std::vector<message>& nodes = {}, const names& inputs = {},
                      const names& outputs = {}, const names& initializers = {}) {
-    message made;
+    message fields;
     for (const auto& one : nodes) {
-        made.inner(1, one);
+        fields.inner(1, one);
     }
-    made.text(2, "graph");
+    fields.text(2, "graph");
     for (const auto& name : initializers) {
-        made.inner(5, tensor(name));
+        fields.inner(5, tensor(name));
     }
     for (const auto& name : inputs) {
-        made.inner(11, value_info(name));
+        fields.inner(11, value_info(name));
     }
     for (const auto& name : outputs) {
-        made.inner(12, value_info(name));
+        fields.inner(12, value_info(name));
     }
-    return made;
+    return fields;
 }
 
 /// AttributeProto with one graph.
@@ -185,11 +185,11 @@ inline message graph_attribute(std::string_view name, const message& body) {
 
 /// AttributeProto with several graphs.
 inline message graphs_attribute(std::string_view name, const std::vector<message>& bodies) {
-    auto made = message().text(1, name);
+    auto fields = message().text(1, name);
     for (const auto& body : bodies) {
-        made.inner(11, body);
+        fields.inner(11, body);
     }
-    return made.number(20, 10);
+    return fields.number(20, 10);
 }
 
 /// AttributeProto with one text.
@@ -200,32 +200,32 @@ inline message text_attribute(std::string_view name, std::string_view value) {
 /// A node with bodies.
 inline message owner_node(std::string_view op_type, const names& inputs, const names& outputs,
                           const std::vector<message>& attributes, std::string_view name = {}) {
-    auto made = node(op_type, inputs, outputs, name);
+    auto fields = node(op_type, inputs, outputs, name);
     for (const auto& attribute : attributes) {
-        made.inner(5, attribute);
+        fields.inner(5, attribute);
     }
-    return made;
+    return fields;
 }
 
 /// FunctionProto.
 inline message function(std::string_view domain, std::string_view name, const names& inputs,
                         const names& outputs, const std::vector<message>& nodes,
                         std::string_view overload = {}) {
-    auto made = message().text(1, name);
+    auto fields = message().text(1, name);
     for (const auto& input : inputs) {
-        made.text(4, input);
+        fields.text(4, input);
     }
     for (const auto& output : outputs) {
-        made.text(5, output);
+        fields.text(5, output);
     }
     for (const auto& one : nodes) {
-        made.inner(7, one);
+        fields.inner(7, one);
     }
-    made.text(10, domain);
+    fields.text(10, domain);
     if (!overload.empty()) {
-        made.text(13, overload);
+        fields.text(13, overload);
     }
-    return made;
+    return fields;
 }
 
 /// OperatorSetIdProto.
@@ -379,16 +379,16 @@ std::string restructured(std::string_view bytes, onnx_message kind, Random& rand
         fields_of[tag >> 3U & 31U].push_back(written);
         bytes = rest;
     }
-    std::vector<std::size_t> left;
+    std::vector<std::size_t> remaining;
     for (std::size_t number = 0; number < fields_of.size(); ++number) {
-        left.insert(left.end(), fields_of[number].size(), number);
+        remaining.insert(remaining.end(), fields_of[number].size(), number);
     }
-    std::vector<std::size_t> taken(fields_of.size());
+    std::vector<std::size_t> next(fields_of.size());
     std::string out;
-    while (!left.empty()) {
-        std::swap(left[random(left.size())], left.back());
-        out.append(fields_of[left.back()][taken[left.back()]++]);
-        left.pop_back();
+    while (!remaining.empty()) {
+        std::swap(remaining[random(remaining.size())], remaining.back());
+        out.append(fields_of[remaining.back()][next[remaining.back()]++]);
+        remaining.pop_back();
         if (random(40) == 0) {
             out.append(message().group(150, message().text(1, "unknown")).bytes());
         }

@@ -22,12 +22,12 @@ using stemma::id;
 using stemma::no_id;
 
 /// A comparable digest of a DAG.
-void digest(std::vector<std::uint64_t>& kept, const stemma::detail::module_dag& dag) {
+void digest(std::vector<std::uint64_t>& sums, const stemma::detail::module_dag& dag) {
     std::uint64_t sum = dag.operators.size();
     for (const auto& [from, to] : dag.edges) {
         sum += (std::uint64_t{from} << 32U) + to;
     }
-    kept.push_back(sum);
+    sums.push_back(sum);
 }
 
 void module_dags(benchmark::State& state) {
@@ -41,11 +41,11 @@ void module_dags(benchmark::State& state) {
         [&] {
             stemma::detail::module_dags dags(base.ops.edges, modules,
                                              [&](id v, auto take) { take(module[v]); });
-            std::vector<std::uint64_t> kept;
+            std::vector<std::uint64_t> sums;
             for (id m = 0; m < modules.size(); ++m) {
-                digest(kept, dags.of(m));
+                digest(sums, dags.of(m));
             }
-            return kept;
+            return sums;
         },
         [&] {
             const stemma::detail::grouped_ids members(modules.size(), [&](auto take) {
@@ -55,7 +55,7 @@ void module_dags(benchmark::State& state) {
             });
             std::vector<id> inside(graph.count, no_id);
             stemma::detail::module_dag dag;
-            std::vector<std::uint64_t> kept;
+            std::vector<std::uint64_t> sums;
             for (id m = 0; m < modules.size(); ++m) {
                 const auto all = members.range(m, modules.end(m));
                 dag.operators.assign(all.begin(), all.end());
@@ -77,9 +77,9 @@ void module_dags(benchmark::State& state) {
                     dag.edges.erase(std::unique(dag.edges.begin() + first, dag.edges.end()),
                                     dag.edges.end());
                 }
-                digest(kept, dag);
+                digest(sums, dag);
             }
-            return kept;
+            return sums;
         });
 }
 

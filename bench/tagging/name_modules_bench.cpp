@@ -187,10 +187,10 @@ private:
             }
             return true;
         }
-        stemma::detail::flat_index seen(group.size());
+        stemma::detail::flat_index index(group.size());
         for (id i = 0; i < group.size(); ++i) {
             const auto place =
-                seen.insert(hashes_[i], i, [&](id j) { return equal(group[i], group[j], names); });
+                index.insert(hashes_[i], i, [&](id j) { return equal(group[i], group[j], names); });
             if (place != i) {
                 return false;
             }

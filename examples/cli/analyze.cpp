@@ -373,8 +373,8 @@ int analyze(const analyze_options& options) {
     const auto start = std::chrono::steady_clock::now();
     const auto opened = open_model(options.common);
     auto report = stemma::analyze_model(*opened, options.filter, options.oracle);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    report.summary.seconds = taken.count();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    report.summary.seconds = elapsed.count();
     if (options.common.format == "json") {
         standard_output out;
         stemma::write_report(out, report, *opened);

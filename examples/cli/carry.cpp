@@ -63,8 +63,8 @@ int carry(const carry_options& options) {
     }
     const bool prints_text = options.common.format == "text" && !options.common.quiet;
     auto summary = stemma::summarize(*opened, "");
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    summary.seconds = taken.count();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    summary.seconds = elapsed.count();
     if (prints_text) {
         print_summary(summary, summary.nodes);
         print_counts(*opened);

@@ -57,9 +57,9 @@ child_answer ask(std::vector<std::string> question, std::string_view input) {
 ///
 /// Returns: them, or nothing if there are fewer.
 std::string_view take(std::string_view& text, std::size_t size) {
-    const auto taken = text.substr(0, size);
-    text.remove_prefix(taken.size());
-    return taken.size() == size ? taken : std::string_view();
+    const auto part = text.substr(0, size);
+    text.remove_prefix(part.size());
+    return part.size() == size ? part : std::string_view();
 }
 
 } // namespace

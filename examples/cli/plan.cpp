@@ -38,8 +38,8 @@ int show_placement(const plan_request& asked, const stemma::attributed_model& op
     const auto& tree = opened.modules().index();
     for (stemma::id m = 0; m < tree.size(); ++m) {
         // Below a module that runs in one place, everything does.
-        const bool told = m != 0 && placement.modules[tree.parent(m)].size() < 2;
-        if (tree.depth(m) > asked.depth || placement.modules[m].empty() || told) {
+        const bool implied = m != 0 && placement.modules[tree.parent(m)].size() < 2;
+        if (tree.depth(m) > asked.depth || placement.modules[m].empty() || implied) {
             continue;
         }
         std::string text;

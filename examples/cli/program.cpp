@@ -78,10 +78,10 @@ void add_commands(CLI::App& app, cli::action& chosen, std::string_view first) {
 }
 
 /// Returns: `; did you mean 'tree'?`, with `prefix` before the name, or "" if nothing is similar.
-std::string did_you_mean(std::string_view text, const std::vector<std::string>& known,
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates,
                          std::string_view prefix = {}) {
     stemma::nearest_texts nearest(text, 1);
-    for (const auto& each : known) {
+    for (const auto& each : candidates) {
         nearest.offer(each);
     }
     const auto like = nearest.take();
@@ -146,9 +146,9 @@ std::string complaint(const CLI::ParseError& e, const CLI::App& used) {
         return to == text.npos ? std::string()
                                : text.substr(from + begin.size(), to - from - begin.size());
     };
-    if (const auto known = stemma::split_list(between(" not in {", "}")); !known.empty()) {
+    if (const auto choices = stemma::split_list(between(" not in {", "}")); !choices.empty()) {
         std::string names;
-        for (const auto& each : known) {
+        for (const auto& each : choices) {
             names.append(names.empty() ? "" : ", ").append(each);
         }
         const auto word = between(": ", " not in {");
@@ -195,12 +195,12 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
     }
     const auto used = app.get_subcommands();
     for (const auto& word : app.remaining(true)) {
-        std::vector<std::string> known;
+        std::vector<std::string> names;
         if (used.empty()) {
             for (const auto& each : commands) {
-                known.emplace_back(each.name);
+                names.emplace_back(each.name);
             }
-            const auto like = did_you_mean(word, known);
+            const auto like = did_you_mean(word, names);
             cli::print_error(
                 word.starts_with('-')
                     ? fmt::format("unknown option '{}'; options go after a command", word)
@@ -218,12 +218,12 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
             const std::size_t same = word.starts_with("--") ? 2 : 0; // dashes are no similarity
             for (const auto* option : used.front()->get_options()) {
                 for (const auto& name : option->get_lnames()) {
-                    known.push_back(("--" + name).substr(same));
+                    names.push_back(("--" + name).substr(same));
                 }
             }
             cli::print_error(
                 fmt::format("{}: unknown option '{}'{}", used.front()->get_name(), word,
-                            did_you_mean(word.substr(same), known, word.substr(0, same))));
+                            did_you_mean(word.substr(same), names, word.substr(0, same))));
             return cli::bad_usage;
         }
     }
@@ -243,8 +243,8 @@ const stemma::onnx_policy_registry& cli::known_policies() {
     return *program_policies;
 }
 
-int cli::run_program(int argc, char** argv, const stemma::onnx_policy_registry& known) {
-    program_policies = &known;
+int cli::run_program(int argc, char** argv, const stemma::onnx_policy_registry& registry) {
+    program_policies = &registry;
     CLI::App app("stemma restores the module hierarchy of an ONNX graph.\n\n"
                  "A PyTorch model is a tree of modules; the ONNX file exported from it is a flat "
                  "list of operators.\nstemma finds which module every node came from, and "

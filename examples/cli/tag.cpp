@@ -48,8 +48,8 @@ int tag(const tag_options& options) {
     const bool sums_up = common.format != "text" || !common.quiet || !options.sidecar.empty() ||
                          !options.oracle.empty();
     auto summary = sums_up ? stemma::summarize(*opened, options.oracle) : stemma::tag_summary();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    summary.seconds = taken.count();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    summary.seconds = elapsed.count();
     if (options.prints_text()) {
         print_summary(summary, summary.nodes);
     } else if (options.common.format == "text") {

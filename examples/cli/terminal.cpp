@@ -208,12 +208,12 @@ std::string shortened(std::string_view text, std::size_t width) {
         return line;
     }
     // The end of a path says more than its beginning.
-    std::size_t kept = 0; // bytes
-    std::size_t used = 1; // columns, with the mark
+    std::size_t length = 0; // bytes
+    std::size_t used = 1;   // columns, with the mark
     std::string_view rest = line;
     while (!rest.empty() && used - 1 + first_width(rest) <= width / 3) {
         used += first_width(rest);
-        kept += first_length(rest);
+        length += first_length(rest);
         rest.remove_prefix(first_length(rest));
     }
     for (wide = width_of(rest); used + wide > width && !rest.empty();) {
@@ -223,7 +223,7 @@ std::string shortened(std::string_view text, std::size_t width) {
     while (!rest.empty() && first_width(rest) == 0) {
         rest.remove_prefix(first_length(rest));
     }
-    return line.substr(0, kept).append("\xe2\x80\xa6").append(rest);
+    return line.substr(0, length).append("\xe2\x80\xa6").append(rest);
 }
 
 std::string right_aligned(std::string_view text, std::size_t width) {

@@ -37,10 +37,10 @@ struct numbers {
 };
 
 int main(int argc, char** argv) {
-    stemma::onnx_policy_registry known;
-    known.selections.add("under", "PATH", [](std::string_view path) {
+    stemma::onnx_policy_registry registry;
+    registry.selections.add("under", "PATH", [](std::string_view path) {
         return path.empty() ? std::optional<under>() : under{std::string(path)};
     });
-    known.namings.add(numbers{});
-    return cli::run_program(argc, argv, known);
+    registry.namings.add(numbers{});
+    return cli::run_program(argc, argv, registry);
 }

@@ -19,11 +19,11 @@ struct multiplications {
     std::uint64_t of_unknown = 8; ///< for an extent that is not known: the batch, say
 
     [[nodiscard]] std::uint64_t cost(const stemma::operator_load& load) const {
-        std::uint64_t made = 0;
+        std::uint64_t count = 0;
         for (const auto& value : load.outputs()) {
-            made += product(value, 0);
+            count += product(value, 0);
         }
-        return made * for_each_element(load);
+        return count * for_each_element(load);
     }
 
     [[nodiscard]] std::uint64_t for_each_element(const stemma::operator_load& load) const {
@@ -50,8 +50,8 @@ struct multiplications {
         return count;
     }
 
-    [[nodiscard]] std::uint64_t extent(std::int64_t known) const {
-        return known < 0 ? of_unknown : static_cast<std::uint64_t>(known);
+    [[nodiscard]] std::uint64_t extent(std::int64_t size) const {
+        return size < 0 ? of_unknown : static_cast<std::uint64_t>(size);
     }
 };
 
@@ -60,13 +60,13 @@ static_assert(stemma::explain_cost_policy<multiplications>());
 int main(int, char** arguments) {
     const stemma::attributed_model opened(arguments[1],
                                           {.captures = stemma::captures({arguments[2]})});
-    const auto& found = opened.tags();
-    const stemma::model_loads loads(opened.model(), opened.modules(), found.attributions);
+    const auto& tagged = opened.tags();
+    const stemma::model_loads loads(opened.model(), opened.modules(), tagged.attributions);
     stemma::cut_planner<> cuts(opened.model());
     stemma::split_planner planner(opened.model(), cuts, opened.modules().index(),
-                                  found.attributions, loads.all(), multiplications{});
+                                  tagged.attributions, loads.all(), multiplications{});
     for (const auto& part : planner.divide(stemma::balanced_parts{3})) {
         std::cout << part.nodes.size() << " nodes, cost " << part.cost << ", in "
-                  << found.tags.text(part.module) << "\n";
+                  << tagged.tags.text(part.module) << "\n";
     }
 }

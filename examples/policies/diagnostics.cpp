@@ -8,9 +8,9 @@
 struct tags_first {
     using policy_category = stemma::diagnostics_category;
 
-    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding& found) const {
-        return found.code.starts_with("tags.") ? stemma::severity::error
-                                               : stemma::severity::information;
+    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding& finding) const {
+        return finding.code.starts_with("tags.") ? stemma::severity::error
+                                                 : stemma::severity::information;
     }
 };
 
@@ -24,9 +24,9 @@ void look(Report report) {
 template <stemma::diagnostics_policy Policy>
 void show(const char* name, const Policy& policy) {
     std::cout << name << "\n";
-    look(stemma::judged(policy, [](const stemma::finding& found) {
-        std::cout << "  " << to_string(found.level) << ": " << found.place << ": " << found.text
-                  << "\n";
+    look(stemma::judged(policy, [](const stemma::finding& finding) {
+        std::cout << "  " << to_string(finding.level) << ": " << finding.place << ": "
+                  << finding.text << "\n";
     }));
 }
 

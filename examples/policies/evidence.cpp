@@ -40,8 +40,8 @@ private:
 
         template <class Function>
         void for_each_claim(stemma::operator_t<Ops> v, Function f) const {
-            if (const auto known = modules.find(ops->op_type(v)); known != modules.end()) {
-                f(stemma::claim{known->second, stemma::no_id, 0.8F, stemma::provenance::metadata});
+            if (const auto entry = modules.find(ops->op_type(v)); entry != modules.end()) {
+                f(stemma::claim{entry->second, stemma::no_id, 0.8F, stemma::provenance::metadata});
             }
         }
     };

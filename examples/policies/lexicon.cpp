@@ -41,11 +41,11 @@ int main() {
         while (modules.path(module) != path) {
             ++module;
         }
-        const auto made = captured.add({module}, name);
-        if (made == 0) {
+        const auto operation = captured.add({module}, name);
+        if (operation == 0) {
             captured.add_input();
         } else {
-            captured.add_source(made - 1);
+            captured.add_source(operation - 1);
         }
     }
     for (std::size_t v = 0; v < num_vertices(graph); ++v) {
@@ -54,9 +54,9 @@ int main() {
             parameter = "p" + std::to_string(v);
         }
     }
-    const auto found =
+    const auto aligned =
         stemma::align(view_of(graph), modules.index(), captured, {}, {}, house_lexicon{});
-    for (std::size_t v = 0; v < found.of.size(); ++v) {
-        std::cout << graph[v].type << ": " << modules.path(found.of[v].module) << "\n";
+    for (std::size_t v = 0; v < aligned.of.size(); ++v) {
+        std::cout << graph[v].type << ": " << modules.path(aligned.of[v].module) << "\n";
     }
 }

@@ -32,10 +32,10 @@ int main() {
     graph[3].parameters = {"blocks.0.fc.bias"}; // the name says blocks.0, what is read says more
     graph[6].parameters = {"stem.conv.bias"};   // the name says head
     const auto modules = make_modules();
-    const auto found = stemma::tag_operators(view_of(graph), modules, stemma::policies{deepest{}});
-    print(graph, modules, found);
+    const auto tagged = stemma::tag_operators(view_of(graph), modules, stemma::policies{deepest{}});
+    print(graph, modules, tagged);
     for (std::size_t v = 0; v < num_vertices(graph); ++v) {
-        if (found.attributions[v].conflict) {
+        if (tagged.attributions[v].conflict) {
             std::cout << "sources disagree on " << graph[v].name << "\n";
         }
     }

@@ -67,11 +67,12 @@ inline stemma::module_tree make_modules() {
 
 /// Prints the tag of every operator, with the evidence.
 inline void print(const small_graph& graph, const stemma::module_tree& modules,
-                  const stemma::tagging& found) {
+                  const stemma::tagging& tagged) {
     for (std::size_t v = 0; v < num_vertices(graph); ++v) {
-        const auto& made = found.attributions[v];
-        std::cout << graph[v].type << ": " << found.tags.text(made.module) << " ("
-                  << modules.path(made.module) << ", " << to_string(made.source) << ")\n";
+        const auto& attribution = tagged.attributions[v];
+        std::cout << graph[v].type << ": " << tagged.tags.text(attribution.module) << " ("
+                  << modules.path(attribution.module) << ", " << to_string(attribution.source)
+                  << ")\n";
     }
 }
 

@@ -55,14 +55,14 @@ py::object told(const model_ptr& a, const model_ptr& b, Function answer) {
 
 /// Returns: a choice by its name. Throws: `error` that names the option.
 template <class Choice>
-Choice chosen(const std::optional<Choice>& found, std::string_view option, std::string_view name,
-              std::string_view known) {
-    if (!found) {
+Choice chosen(const std::optional<Choice>& choice, std::string_view option, std::string_view name,
+              std::string_view names) {
+    if (!choice) {
         throw stemma::error(stemma::error_code::refused, "", "",
                             "unknown " + std::string(option) + " '" + std::string(name) +
-                                "'; known: " + std::string(known));
+                                "'; known: " + std::string(names));
     }
-    return *found;
+    return *choice;
 }
 
 inline stemma::data_placement placement(std::string_view data) {
@@ -71,8 +71,8 @@ inline stemma::data_placement placement(std::string_view data) {
 }
 
 inline const stemma::onnx_policy_registry& registry() {
-    static const stemma::onnx_policy_registry known;
-    return known;
+    static const stemma::onnx_policy_registry policies;
+    return policies;
 }
 
 /// Adds the types that the Python package onnx infers. Returns: "" or why there are none.

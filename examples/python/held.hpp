@@ -21,8 +21,8 @@ namespace py = pybind11;
 
 /// A model, which several threads may ask at once.
 struct opened_model {
-    opened_model(stemma::model opened, stemma::thread_limit allowed, double taken)
-        : model(std::move(opened)), threads(allowed), seconds(taken) {}
+    opened_model(stemma::model opened, stemma::thread_limit allowed, double elapsed)
+        : model(std::move(opened)), threads(allowed), seconds(elapsed) {}
 
     stemma::model model;
     stemma::thread_limit threads; ///< that each call may use
@@ -53,12 +53,12 @@ auto ask(const model_ptr& of, Function f) {
 
 /// Returns: text of a file, in which bytes that are no UTF-8 are replaced.
 inline py::str text(std::string_view bytes) {
-    auto* made =
+    auto* object =
         PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace");
-    if (made == nullptr) {
+    if (object == nullptr) {
         throw py::error_already_set();
     }
-    return py::reinterpret_steal<py::str>(made);
+    return py::reinterpret_steal<py::str>(object);
 }
 
 /// Returns: a handle for Python.
@@ -89,8 +89,8 @@ py::object lazily(const model_ptr& of, Range range) {
 
 /// Returns: a handle or None.
 template <class Found>
-py::object or_none(const model_ptr& of, const Found& found) {
-    return found ? py::cast(hold(of, *found)) : py::none();
+py::object or_none(const model_ptr& of, const Found& ref) {
+    return ref ? py::cast(hold(of, *ref)) : py::none();
 }
 
 /// Adds a property whose value is text.

@@ -19,9 +19,9 @@ void bind_error(py::module_& m) {
         try {
             std::rethrow_exception(thrown);
         } catch (const stemma::error& problem) {
-            auto made = type(text(problem.what()));
-            made.attr("code") = text(to_string(problem.code()));
-            PyErr_SetObject(type.ptr(), made.ptr());
+            auto error = type(text(problem.what()));
+            error.attr("code") = text(to_string(problem.code()));
+            PyErr_SetObject(type.ptr(), error.ptr());
         }
     });
 }
@@ -135,9 +135,9 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
                     stemma::diff_options how;
                     how.weights = weights;
                     how.tolerance = tolerance;
-                    const auto found = stemma::diff_models(one, two, how);
+                    const auto diff = stemma::diff_models(one, two, how);
                     return written(
-                        [&](auto& sink) { stemma::write_diff(sink, found, one, two, nodes); });
+                        [&](auto& sink) { stemma::write_diff(sink, diff, one, two, nodes); });
                 });
         },
         "other"_a.none(false), py::kw_only(), "nodes"_a = false, "weights"_a = true,
@@ -253,12 +253,12 @@ void bind_part(py::module_& m) {
         .def(
             "to_bytes",
             [](const stemma::part& self) {
-                std::string made;
+                std::string bytes;
                 {
                     const py::gil_scoped_release others_run;
-                    made = self.bytes();
+                    bytes = self.bytes();
                 }
-                return py::bytes(made);
+                return py::bytes(bytes);
             },
             "The part as an ONNX file.")
         .def(
@@ -307,13 +307,13 @@ void bind_functions(py::module_& m) {
     m.def(
         "join",
         [](const path& folder, const path& output) {
-            stemma::joined_model made;
+            stemma::joined_model joined;
             {
                 const py::gil_scoped_release others_run;
-                made = stemma::join_folder(folder.string(), output.string());
+                joined = stemma::join_folder(folder.string(), output.string());
             }
-            return py::dict("source"_a = text(made.source), "edited"_a = made.edited,
-                            "missing"_a = made.missing);
+            return py::dict("source"_a = text(joined.source), "edited"_a = joined.edited,
+                            "missing"_a = joined.missing);
         },
         "folder"_a, "output"_a,
         "Puts a split model together again. Returns its source, the files that were edited, and "
@@ -323,17 +323,17 @@ void bind_functions(py::module_& m) {
         [](const path& input, const path& output, bool as_called, const std::string& data,
            bool force) {
             const auto how = writing(data, force);
-            stemma::unfold_report made;
+            stemma::unfold_report report;
             {
                 const py::gil_scoped_release others_run;
-                made = stemma::unfold_file(input.string(), output.string(),
-                                           as_called ? stemma::unfolded_names::as_called
-                                                     : stemma::unfolded_names::as_before,
-                                           how);
+                report = stemma::unfold_file(input.string(), output.string(),
+                                             as_called ? stemma::unfolded_names::as_called
+                                                       : stemma::unfolded_names::as_before,
+                                             how);
             }
-            return py::dict("bytes"_a = made.bytes, "calls"_a = made.calls,
-                            "is_restored"_a = made.is_restored, "lost_tags"_a = made.lost_tags,
-                            "problem"_a = text(made.problem));
+            return py::dict("bytes"_a = report.bytes, "calls"_a = report.calls,
+                            "is_restored"_a = report.is_restored, "lost_tags"_a = report.lost_tags,
+                            "problem"_a = text(report.problem));
         },
         "input"_a, "output"_a, py::kw_only(), "as_called"_a = false, "data"_a = "keep",
         "force"_a = false, "Puts the bodies of functions where they are called.");

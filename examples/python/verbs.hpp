@@ -61,8 +61,8 @@ inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
         stemma::detail::refuse_stranger(opened.parts(),
                                         asked.original->model.parts().file().path());
     }
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    return std::make_shared<opened_model>(std::move(opened), allowed, taken.count());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    return std::make_shared<opened_model>(std::move(opened), allowed, elapsed.count());
 }
 
 inline stemma::tag_summary summary_of(const model_ptr& of, const stemma::attributed_model& opened,
@@ -139,7 +139,7 @@ inline py_answer run_query(const model_ptr& of, const std::string& query,
     if (!measure && !dims.empty()) {
         throw py::value_error("dims need sort='macs', 'flops' or 'activations'");
     }
-    auto found = ask(of, [&](const stemma::model& model) {
+    auto matches = ask(of, [&](const stemma::model& model) {
         auto answer = stemma::answer_query(stemma::parse_query(model.parts(), query), model);
         const auto most = top.value_or(std::numeric_limits<std::size_t>::max());
         if (measure) {
@@ -154,13 +154,13 @@ inline py_answer run_query(const model_ptr& of, const std::string& query,
         stemma::sort_answer(answer, model, order, most);
         return answer;
     });
-    return {of, query, std::move(found)};
+    return {of, query, std::move(matches)};
 }
 
 template <class Ref>
-py::object listed(const py_answer& answer, const std::vector<stemma::id>& found) {
-    const py::cpp_function at([of = answer.of, found](std::size_t i) {
-        const auto index = found[i];
+py::object listed(const py_answer& answer, const std::vector<stemma::id>& ids) {
+    const py::cpp_function at([of = answer.of, ids](std::size_t i) {
+        const auto index = ids[i];
         if constexpr (std::is_same_v<Ref, stemma::node_ref>) {
             return hold(of, of->model.node(stemma::node_id(index)));
         } else if constexpr (std::is_same_v<Ref, stemma::module_ref>) {
@@ -169,7 +169,7 @@ py::object listed(const py_answer& answer, const std::vector<stemma::id>& found)
             return hold(of, of->model.value(stemma::value_id(index)));
         }
     });
-    return py::module_::import("stemma._handles").attr("Handles")(found.size(), at);
+    return py::module_::import("stemma._handles").attr("Handles")(ids.size(), at);
 }
 
 inline py::object answer_json(const py_answer& answer) {
@@ -203,7 +203,7 @@ inline stemma::part cut(const model_ptr& of, const std::string& query, const std
     how.infer = infer_with_onnx;
     notes said;
     how.note = said.listener();
-    auto made = ask(of, [&](const stemma::model& model) {
+    auto part = ask(of, [&](const stemma::model& model) {
         if (!stemma::parse_query(model.parts(), query).asks_for_operators()) {
             return model.cut(query, how);
         }
@@ -213,7 +213,7 @@ inline stemma::part cut(const model_ptr& of, const std::string& query, const std
             cutter.cut(opened, {.nodes = stemma::find_nodes(opened, query)})));
     });
     said.warn();
-    return made;
+    return part;
 }
 
 inline py::object split(const model_ptr& of, const path& folder,
@@ -240,13 +240,13 @@ inline py::object split(const model_ptr& of, const path& folder,
         } else {
             stemma::parts_by_modules policy;
             for (const auto& query : modules) {
-                const auto found = stemma::find_modules(opened, query);
-                policy.modules.insert(policy.modules.end(), found.begin(), found.end());
+                const auto named = stemma::find_modules(opened, query);
+                policy.modules.insert(policy.modules.end(), named.begin(), named.end());
             }
             how.partition = policy;
         }
-        const auto made = stemma::split_to_folder(opened, folder.string(), how);
-        return written([&](auto& sink) { stemma::write_split_manifest(sink, made); });
+        const auto split_manifest = stemma::split_to_folder(opened, folder.string(), how);
+        return written([&](auto& sink) { stemma::write_split_manifest(sink, split_manifest); });
     });
     said.warn();
     return manifest;
@@ -356,19 +356,19 @@ inline py::str plan(const model_ptr& of, const std::optional<std::string>& exclu
     };
     auto answer = text(ask(of, [&](const stemma::model& model) {
         const auto& opened = model.parts();
-        stemma::precision_plan made;
+        stemma::precision_plan precision;
         if (exclude) {
-            made = stemma::plan_for_query(opened, *exclude);
+            precision = stemma::plan_for_query(opened, *exclude);
         } else {
             const auto modules = stemma::sensitive_modules(report->string());
             const auto count = top == 0 ? modules.size() : std::min(top, modules.size());
-            made = stemma::plan_for_modules(opened, std::span(modules).first(count));
+            precision = stemma::plan_for_modules(opened, std::span(modules).first(count));
         }
         return written([&](auto& sink) {
-            leave_out(stemma::write_plan(sink, made, opened, format),
+            leave_out(stemma::write_plan(sink, precision, opened, format),
                       "with names that trtexec cannot read");
-            leave_out(made.unnamed, "without a name");
-            leave_out(made.inside, "in bodies and functions");
+            leave_out(precision.unnamed, "without a name");
+            leave_out(precision.inside, "in bodies and functions");
         });
     }));
     said.warn();
@@ -381,9 +381,9 @@ inline py::object validate(const path& file, bool data) {
         const py::gil_scoped_release others_run;
         const auto mapped = stemma::map_model(file.string());
         const stemma::wire_model model(mapped.bytes(), file.string());
-        const auto found = stemma::find_problems(model, {data, nullptr, &registry()});
-        json =
-            written([&](auto& sink) { stemma::write_findings(sink, found, model, file.string()); });
+        const auto problems = stemma::find_problems(model, {data, nullptr, &registry()});
+        json = written(
+            [&](auto& sink) { stemma::write_findings(sink, problems, model, file.string()); });
     }
     return parsed(json);
 }

@@ -85,7 +85,7 @@ export function writeNpz(path, values) {
     const file = fs.openSync(path, "w");
     const directory = [];
     let at = 0;
-    const put = (...buffers) =>
+    const append = (...buffers) =>
         buffers.forEach((buffer) => {
             for (let done = 0; done < buffer.length; ) {
                 done += fs.writeSync(file, buffer, done);
@@ -117,7 +117,7 @@ export function writeNpz(path, values) {
         const place = Buffer.alloc(14);
         place.writeUInt32LE(at, 10);
         directory.push(Buffer.from("PK\x01\x02\x14\x00", "latin1"), facts, place, key);
-        put(Buffer.from("PK\x03\x04", "latin1"), facts, key, ...content);
+        append(Buffer.from("PK\x03\x04", "latin1"), facts, key, ...content);
     }
     const listing = Buffer.concat(directory);
     const end = Buffer.alloc(22);
@@ -126,6 +126,6 @@ export function writeNpz(path, values) {
     end.writeUInt16LE(entries.length, 10);
     end.writeUInt32LE(listing.length, 12);
     end.writeUInt32LE(at, 16);
-    put(listing, end);
+    append(listing, end);
     fs.closeSync(file);
 }

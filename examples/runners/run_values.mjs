@@ -47,8 +47,8 @@ async function runIsolated(folder) {
     const values = readNpz(path.join(folder, inputs));
     const saved = new Map();
     for (const { file } of parts.filter((part) => part.file !== null)) {
-        const made = await run(path.join(folder, file), values);
-        for (const [name, tensor] of Object.entries(made.results)) {
+        const outcome = await run(path.join(folder, file), values);
+        for (const [name, tensor] of Object.entries(outcome.results)) {
             saved.set(`${file}#${name}`, fromTensor(tensor));
         }
     }

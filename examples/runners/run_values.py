@@ -45,8 +45,8 @@ def main(words):
         results = {}
         for part in plan["parts"]:
             if part["file"] is not None:
-                _, made = run(folder / part["file"], values)
-                results.update({f"{part['file']}#{name}": made[name] for name in made})
+                _, outputs = run(folder / part["file"], values)
+                results.update({f"{part['file']}#{name}": outputs[name] for name in outputs})
         save(folder / plan["results"], results)
     elif len(words) == 3:
         feeds, results = run(words[0], np.load(words[1]))

@@ -71,65 +71,65 @@ private:
     }
 
     known_value run(const graph& callee, const std::vector<known_value>& arguments, place at) {
-        scope known;
+        scope values;
         for (std::size_t i = 0; i < callee.inputs().size() && i < arguments.size(); ++i) {
-            known[callee.inputs()[i]] = arguments[i];
+            values[callee.inputs()[i]] = arguments[i];
         }
-        walk_block(*callee.block(), known, at);
-        return known[callee.outputs().at(0)];
+        walk_block(*callee.block(), values, at);
+        return values[callee.outputs().at(0)];
     }
 
-    void walk_block(const torch::jit::Block& block, scope& known, place at) {
+    void walk_block(const torch::jit::Block& block, scope& values, place at) {
         for (const auto* each : block.nodes()) {
-            visit(*each, known, at);
+            visit(*each, values, at);
         }
     }
 
-    static std::vector<known_value> inputs_of(const node& each, const scope& known,
+    static std::vector<known_value> inputs_of(const node& each, const scope& values,
                                               std::size_t first = 0) {
         std::vector<known_value> inputs;
         for (auto i = first; i < each.inputs().size(); ++i) {
-            const auto found = known.find(each.inputs()[i]);
-            inputs.push_back(found == known.end() ? known_value() : found->second);
+            const auto entry = values.find(each.inputs()[i]);
+            inputs.push_back(entry == values.end() ? known_value() : entry->second);
         }
         return inputs;
     }
 
-    void visit(const node& each, scope& known, place at) {
+    void visit(const node& each, scope& values, place at) {
         namespace prim = c10::prim;
         const auto kind = each.kind();
         if (kind == prim::GetAttr) {
-            get_attribute(each, known);
+            get_attribute(each, values);
         } else if (kind == prim::CallMethod) {
-            const auto inputs = inputs_of(each, known);
+            const auto inputs = inputs_of(each, values);
             if (inputs.front().module) {
                 const auto& self = *inputs.front().module;
                 const auto method = self.get_method(each.s(c10::attr::name));
-                known[each.output()] =
+                values[each.output()] =
                     call(*method.graph(), inputs, model_.number_of(self._ivalue().get()));
             }
         } else if (kind == prim::CallFunction) {
             const auto type = each.input(0)->type()->expect<c10::FunctionType>();
-            known[each.output()] = run(*torch::jit::toGraphFunction(*type->function()).graph(),
-                                       inputs_of(each, known, 1), at);
+            values[each.output()] = run(*torch::jit::toGraphFunction(*type->function()).graph(),
+                                        inputs_of(each, values, 1), at);
         } else if (kind == prim::TupleUnpack || kind == prim::ListUnpack) {
-            const auto whole = inputs_of(each, known).front();
+            const auto whole = inputs_of(each, values).front();
             for (std::size_t i = 0; i < each.outputs().size(); ++i) {
-                known[each.outputs()[i]] =
+                values[each.outputs()[i]] =
                     whole.parts.size() == each.outputs().size() ? whole.parts[i] : whole;
             }
         } else if (kind == prim::If || kind == prim::Loop) {
-            enter_blocks(each, known, at);
+            enter_blocks(each, values, at);
         } else if (makes_tensors(kind)) {
-            add_operation(each, known, at);
+            add_operation(each, values, at);
         } else { // numbers, lists, tuples: they come from where their inputs come from
-            known_value made;
-            made.parts = inputs_of(each, known);
-            for (const auto& part : made.parts) {
-                made.merge(part);
+            known_value joined;
+            joined.parts = inputs_of(each, values);
+            for (const auto& part : joined.parts) {
+                joined.merge(part);
             }
             for (const auto* output : each.outputs()) {
-                known[output] = made;
+                values[output] = joined;
             }
         }
     }
@@ -142,39 +142,39 @@ private:
                    : !kind.is_prim();
     }
 
-    void get_attribute(const node& each, scope& known) {
-        const auto& self = known[each.input()];
+    void get_attribute(const node& each, scope& values) {
+        const auto& self = values[each.input()];
         if (!self.module) {
             return;
         }
         const auto value = self.module->attr(each.s(c10::attr::name));
-        known_value made;
+        known_value output;
         if (value.isModule()) {
-            made.module = value.toModule();
+            output.module = value.toModule();
         } else if (value.isTensor() && value.toTensor().defined()) {
-            made.parameters.push_back(value.toTensor());
+            output.parameters.push_back(value.toTensor());
         }
-        known[each.output()] = std::move(made);
+        values[each.output()] = std::move(output);
     }
 
     /// Both branches of an If, and the body of a Loop once.
-    void enter_blocks(const node& each, scope& known, place at) {
-        const auto inputs = inputs_of(each, known);
+    void enter_blocks(const node& each, scope& values, place at) {
+        const auto inputs = inputs_of(each, values);
         const bool is_loop = each.kind() == c10::prim::Loop;
         for (const auto* block : each.blocks()) {
             for (std::size_t i = 1; is_loop && i < block->inputs().size(); ++i) {
-                known[block->inputs()[i]] = inputs[i + 1]; // after trip count and condition
+                values[block->inputs()[i]] = inputs[i + 1]; // after trip count and condition
             }
-            walk_block(*block, known, at);
+            walk_block(*block, values, at);
             for (std::size_t i = 0; i < each.outputs().size(); ++i) {
-                known[each.outputs()[i]].merge(known[block->outputs()[i + (is_loop ? 1 : 0)]]);
+                values[each.outputs()[i]].merge(values[block->outputs()[i + (is_loop ? 1 : 0)]]);
             }
         }
     }
 
-    void add_operation(const node& each, scope& known, place at) {
+    void add_operation(const node& each, scope& values, place at) {
         const auto number = operations_.add({at.module, at.call}, each.kind().toQualString());
-        for (const auto& input : inputs_of(each, known)) {
+        for (const auto& input : inputs_of(each, values)) {
             for (const auto& tensor : input.parameters) {
                 operations_.add_parameter(model_.name_of(tensor), tensor.sizes());
             }
@@ -186,7 +186,7 @@ private:
             }
         }
         for (const auto* output : each.outputs()) {
-            known[output].makers = {number};
+            values[output].makers = {number};
         }
     }
 

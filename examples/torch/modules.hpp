@@ -73,45 +73,45 @@ inline void add_defined(std::vector<std::pair<std::string, at::Tensor>>& tensors
 }
 
 inline module_record describe(const torch::jit::Module& module) {
-    module_record made;
-    made.qualified_class = without_mangling(module.type()->name()->qualifiedName());
-    made.object = module._ivalue().get();
+    module_record record;
+    record.qualified_class = without_mangling(module.type()->name()->qualifiedName());
+    record.object = module._ivalue().get();
     for (const auto& each : module.named_parameters(false)) {
-        add_defined(made.parameters, each.name, each.value);
+        add_defined(record.parameters, each.name, each.value);
     }
     for (const auto& each : module.named_buffers(false)) {
-        add_defined(made.buffers, each.name, each.value);
+        add_defined(record.buffers, each.name, each.value);
     }
     for (const auto& each : module.named_children()) {
-        made.children.emplace_back(each.name, describe(each.value));
+        record.children.emplace_back(each.name, describe(each.value));
     }
-    return made;
+    return record;
 }
 
 inline module_record describe(const torch::nn::Module& module) {
-    module_record made;
-    made.qualified_class = python_class(module.name());
-    made.object = &module;
+    module_record record;
+    record.qualified_class = python_class(module.name());
+    record.object = &module;
     for (const auto& each : module.named_parameters(false)) {
-        add_defined(made.parameters, each.key(), each.value());
+        add_defined(record.parameters, each.key(), each.value());
     }
     for (const auto& each : module.named_buffers(false)) {
-        add_defined(made.buffers, each.key(), each.value());
+        add_defined(record.buffers, each.key(), each.value());
     }
     for (const auto& each : module.named_children()) {
-        made.children.emplace_back(each.key(), describe(*each.value()));
+        record.children.emplace_back(each.key(), describe(*each.value()));
     }
-    return made;
+    return record;
 }
 
 /// `Float` is float32.
 inline std::string python_type(at::ScalarType type) {
-    static const std::map<at::ScalarType, std::string> known = {
+    static const std::map<at::ScalarType, std::string> names = {
         {at::kFloat, "float32"}, {at::kDouble, "float64"}, {at::kHalf, "float16"},
         {at::kLong, "int64"},    {at::kInt, "int32"},      {at::kShort, "int16"},
         {at::kChar, "int8"},     {at::kByte, "uint8"},     {at::kBool, "bool"}};
-    const auto found = known.find(type);
-    return found == known.end() ? c10::toString(type) : found->second;
+    const auto entry = names.find(type);
+    return entry == names.end() ? c10::toString(type) : entry->second;
 }
 
 inline std::string join(const std::string& path, const std::string& name) {
@@ -139,14 +139,14 @@ public:
 
     /// Returns: the number of a module, or `no_id`.
     [[nodiscard]] stemma::id number_of(const void* object) const {
-        const auto found = numbers_.find(object);
-        return found == numbers_.end() ? stemma::no_id : found->second;
+        const auto entry = numbers_.find(object);
+        return entry == numbers_.end() ? stemma::no_id : entry->second;
     }
 
     /// Returns: the first path of a parameter or buffer; "" for any other tensor.
     [[nodiscard]] std::string name_of(const at::Tensor& tensor) const {
-        const auto found = named_.find(place_of(tensor));
-        return found == named_.end() ? std::string() : found->second.front();
+        const auto entry = named_.find(place_of(tensor));
+        return entry == named_.end() ? std::string() : entry->second.front();
     }
 
     /// Returns: which call of the module that is.
@@ -160,8 +160,8 @@ public:
             find_twins();
         }
         stemma::module_tree_builder builder;
-        std::vector<stemma::id> made(calls_.size(), stemma::no_id);
-        add(builder, root_, 0, "", made);
+        std::vector<stemma::id> ids(calls_.size(), stemma::no_id);
+        add(builder, root_, 0, "", ids);
         for (const auto& [where, names] : named_) {
             if (names.size() > 1) {
                 builder.add_shared_parameters(names);
@@ -171,7 +171,7 @@ public:
         call_numbers calls;
         for (stemma::id i = 0; i < result.operations.size(); ++i) {
             auto& operation = result.operations[i];
-            const auto m = made[operation.module];
+            const auto m = ids[operation.module];
             operation.call = calls.through(m, operation.module, operation.call);
             operation.module = builder.rank_of(m);
         }
@@ -208,18 +208,18 @@ private:
     /// Everything that two records of one module have in common: the class, and the tensors by
     /// name.
     static twin describe_twin(const module_record& module) {
-        twin found{module.qualified_class, {}};
+        twin key{module.qualified_class, {}};
         for (const auto* list : {&module.parameters, &module.buffers}) {
             for (const auto& [name, tensor] : *list) {
-                found.second.emplace(name, place_of(tensor));
+                key.second.emplace(name, place_of(tensor));
             }
         }
         for (const auto& [name, child] : module.children) {
             for (const auto& [below, where] : describe_twin(child).second) {
-                found.second.emplace(join(name, below), where);
+                key.second.emplace(join(name, below), where);
             }
         }
-        return found;
+        return key;
     }
 
     bool was_called(const module_record& module) const {
@@ -259,9 +259,9 @@ private:
     }
 
     void add(stemma::module_tree_builder& builder, const module_record& module, stemma::id m,
-             const std::string& path, std::vector<stemma::id>& made) const {
+             const std::string& path, std::vector<stemma::id>& ids) const {
         const auto number = number_of(module.object);
-        made[number] = m;
+        ids[number] = m;
         const auto dot = module.qualified_class.rfind('.');
         builder.set_class(m, std::string_view(module.qualified_class).substr(dot + 1),
                           module.qualified_class);
@@ -275,38 +275,38 @@ private:
             }
         }
         for (const auto& [name, child] : module.children) {
-            auto first = made[number_of(child.object)];
-            if (const auto known = first_of_.find(number_of(child.object));
-                first == stemma::no_id && known != first_of_.end()) {
-                first = made[known->second];
+            auto first = ids[number_of(child.object)];
+            if (const auto entry = first_of_.find(number_of(child.object));
+                first == stemma::no_id && entry != first_of_.end()) {
+                first = ids[entry->second];
             }
             if (first == stemma::no_id) {
-                add(builder, child, builder.child(m, name), join(path, name), made);
+                add(builder, child, builder.child(m, name), join(path, name), ids);
             } else {
-                add_alias(builder, child, first, join(path, name), made);
+                add_alias(builder, child, first, join(path, name), ids);
             }
         }
     }
 
     void add_calls(stemma::module_tree_builder& builder, stemma::id m, stemma::id number) const {
         if (calls_[number] > 0) {
-            const auto known = builder.calls(m);
-            builder.set_calls(m, calls_[number] + (known == stemma::no_id ? 0 : known));
+            const auto calls = builder.calls(m);
+            builder.set_calls(m, calls_[number] + (calls == stemma::no_id ? 0 : calls));
         }
     }
 
     void add_alias(stemma::module_tree_builder& builder, const module_record& module, stemma::id m,
-                   const std::string& path, std::vector<stemma::id>& made) const {
+                   const std::string& path, std::vector<stemma::id>& ids) const {
         const auto number = number_of(module.object);
-        if (made[number] == stemma::no_id) {
-            made[number] = m;
+        if (ids[number] == stemma::no_id) {
+            ids[number] = m;
             add_calls(builder, m, number);
         }
         builder.add_alias(path, m);
         for (const auto& [name, child] : module.children) {
             const auto below = builder.find_child(m, name);
             if (below != stemma::no_id) {
-                add_alias(builder, child, below, join(path, name), made);
+                add_alias(builder, child, below, join(path, name), ids);
             }
         }
     }

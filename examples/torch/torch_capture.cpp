@@ -19,13 +19,13 @@ int main(int count, char** arguments) {
         return 2;
     }
     try {
-        const auto found = torch_capture::from_archive(torch::jit::load(arguments[1]));
+        const auto captured = torch_capture::from_archive(torch::jit::load(arguments[1]));
         stemma::string_sink text;
-        torch_capture::write_capture(found, text);
+        torch_capture::write_capture(captured, text);
         stemma::output_file out(arguments[2]);
         out.write(text.text);
         out.commit();
-        std::cout << found.modules.size() << " modules, " << found.operations.size()
+        std::cout << captured.modules.size() << " modules, " << captured.operations.size()
                   << " operators\n";
         return 0;
     } catch (const std::exception& problem) {

@@ -37,18 +37,18 @@ alignment align_scene(alignment_scene& scene) {
     return stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes);
 }
 
-std::size_t count_wrong(const alignment_scene& scene, const alignment& found) {
+std::size_t count_wrong(const alignment_scene& scene, const alignment& aligned) {
     std::size_t wrong = 0;
     for (id v = 0; v < scene.graph.size(); ++v) {
-        wrong += found.of[v].module == scene.truth[v] ? 0U : 1U;
+        wrong += aligned.of[v].module == scene.truth[v] ? 0U : 1U;
     }
     return wrong;
 }
 
-std::size_t count_sure(const alignment& found) {
+std::size_t count_sure(const alignment& aligned) {
     return static_cast<std::size_t>(
-        std::count_if(found.of.begin(), found.of.end(),
-                      [](const auto& made) { return made.confidence >= 0.9F; }));
+        std::count_if(aligned.of.begin(), aligned.of.end(),
+                      [](const auto& attribution) { return attribution.confidence >= 0.9F; }));
 }
 
 /// A line of blocks that are all alike.
@@ -66,11 +66,11 @@ alignment_scene line_of_blocks(int count, bool named = false) {
 TEST_CASE("align: equal layers in a row are never swapped", "[align]") {
     for (const bool named : {false, true}) {
         auto scene = line_of_blocks(12, named);
-        const auto found = align_scene(scene);
-        CHECK(count_wrong(scene, found) == 0);
-        CHECK(count_sure(found) == scene.graph.size());
-        CHECK(found.doubts.empty());
-        CHECK(found.quality() > 0.9);
+        const auto aligned = align_scene(scene);
+        CHECK(count_wrong(scene, aligned) == 0);
+        CHECK(count_sure(aligned) == scene.graph.size());
+        CHECK(aligned.doubts.empty());
+        CHECK(aligned.quality() > 0.9);
     }
 }
 
@@ -85,9 +85,9 @@ TEST_CASE("align: equal towers side by side are never swapped", "[align]") {
         right = scene.new_block(right);
     }
     static_cast<void>(scene.add(left, right, 0));
-    const auto found = align_scene(scene);
-    CHECK(count_wrong(scene, found) == 0);
-    CHECK(count_sure(found) == scene.graph.size());
+    const auto aligned = align_scene(scene);
+    CHECK(count_wrong(scene, aligned) == 0);
+    CHECK(count_sure(aligned) == scene.graph.size());
 }
 
 TEST_CASE("align: a block called twice keeps its calls apart", "[align]") {
@@ -100,10 +100,10 @@ TEST_CASE("align: a block called twice keeps its calls apart", "[align]") {
     const auto half = scene.graph.size();
     const auto between = scene.relu(once, 0);
     static_cast<void>(scene.block(between, module, first, drop, second, 1));
-    const auto found = align_scene(scene);
-    CHECK(count_wrong(scene, found) == 0);
+    const auto aligned = align_scene(scene);
+    CHECK(count_wrong(scene, aligned) == 0);
     for (id v = 0; v < scene.graph.size(); ++v) {
-        CHECK(found.of[v].call == (v <= half ? 0U : 1U));
+        CHECK(aligned.of[v].call == (v <= half ? 0U : 1U));
     }
 }
 
@@ -119,8 +119,8 @@ TEST_CASE("align: parameter shapes distinguish what nothing else does", "[align]
         scene.captured.add_parameter("lost.weight", std::vector<std::int64_t>{32, 64});
     }
     static_cast<void>(scene.linear(x, b, 16));
-    const auto found = align_scene(scene);
-    CHECK(count_wrong(scene, found) == 0);
+    const auto aligned = align_scene(scene);
+    CHECK(count_wrong(scene, aligned) == 0);
 }
 
 TEST_CASE("align: an operation may become nothing, one or several operators", "[align]") {
@@ -186,10 +186,10 @@ TEST_CASE("align: layers of one operation may have shapes between them", "[align
     }
     scene.export_node(0, "Tanh", {x});
     scene.graph.finish();
-    const auto found = stemma::align(scene.graph, scene.tree(), scene.captured);
+    const auto aligned = stemma::align(scene.graph, scene.tree(), scene.captured);
     for (id v = 0; v < scene.graph.size(); ++v) {
         INFO(v << " " << scene.graph.op_type(v));
-        CHECK(found.of[v].module == scene.truth[v]);
+        CHECK(aligned.of[v].module == scene.truth[v]);
     }
 }
 
@@ -211,10 +211,10 @@ TEST_CASE("align: consecutive normalizations have the same number of operators",
         x = scene.export_node(module, "Mul", {divided}, {weight});
     }
     scene.graph.finish();
-    const auto found = stemma::align(scene.graph, scene.tree(), scene.captured);
+    const auto aligned = stemma::align(scene.graph, scene.tree(), scene.captured);
     for (id v = 0; v < scene.graph.size(); ++v) {
         INFO(v << " " << scene.graph.op_type(v));
-        CHECK(found.of[v].module == scene.truth[v]);
+        CHECK(aligned.of[v].module == scene.truth[v]);
     }
 }
 
@@ -226,9 +226,9 @@ TEST_CASE("align: constants follow the operators that read them", "[align]") {
     const auto x = scene.linear({}, a);
     scene.capture(b, "torch.Tensor.mul", {x});
     static_cast<void>(scene.export_node(b, "Mul", {x.node, constant}));
-    const auto found = align_scene(scene);
-    CHECK(count_wrong(scene, found) == 0);
-    CHECK(found.of[constant].operation == no_id);
+    const auto aligned = align_scene(scene);
+    CHECK(count_wrong(scene, aligned) == 0);
+    CHECK(aligned.of[constant].operation == no_id);
 }
 
 TEST_CASE("align: of two branches, the one that ran is found, the other is in doubt", "[align]") {
@@ -248,12 +248,12 @@ TEST_CASE("align: of two branches, the one that ran is found, the other is in do
     scene.graph.set_owner(exp, owner, 1);
     scene.graph.set_owner(tanh, owner, 2);
     static_cast<void>(scene.linear({z.operation, owner}, 0));
-    const auto found = align_scene(scene);
-    CHECK(found.of[relu].module == gate);
-    CHECK(found.of[exp].module == gate);
-    CHECK(found.of[tanh].module == gate);
-    CHECK(found.of[owner].module == no_id);
-    CHECK(found.of[tanh].confidence < 0.9F);
+    const auto aligned = align_scene(scene);
+    CHECK(aligned.of[relu].module == gate);
+    CHECK(aligned.of[exp].module == gate);
+    CHECK(aligned.of[tanh].module == gate);
+    CHECK(aligned.of[owner].module == no_id);
+    CHECK(aligned.of[tanh].confidence < 0.9F);
 }
 
 TEST_CASE("align: one body stands for all its runs", "[align]") {
@@ -273,11 +273,11 @@ TEST_CASE("align: one body stands for all its runs", "[align]") {
     scene.graph.set_owner(tanh, owner);
     scene.graph.set_owner(exp, owner);
     const auto z = scene.linear({y.operation, owner}, 0);
-    const auto found = align_scene(scene);
-    CHECK(found.of[tanh].module == loop);
-    CHECK(found.of[exp].module == loop);
-    CHECK(found.of[z.node].module == 0);
-    CHECK(found.quality() > 0.9);
+    const auto aligned = align_scene(scene);
+    CHECK(aligned.of[tanh].module == loop);
+    CHECK(aligned.of[exp].module == loop);
+    CHECK(aligned.of[z.node].module == 0);
+    CHECK(aligned.quality() > 0.9);
 }
 
 TEST_CASE("align: a capture of another model is not trusted", "[align]") {
@@ -288,29 +288,29 @@ TEST_CASE("align: a capture of another model is not trusted", "[align]") {
         other.add_parameter("w" + std::to_string(i), std::vector<std::int64_t>{3, 5, 7, 7});
     }
     scene.graph.finish();
-    const auto found = stemma::align(scene.graph, scene.tree(), other, {}, scene.graph.shapes);
-    CHECK_FALSE(found.is_plausible());
-    CHECK_FALSE(found.doubts.empty());
-    CHECK(count_sure(found) == 0);
+    const auto aligned = stemma::align(scene.graph, scene.tree(), other, {}, scene.graph.shapes);
+    CHECK_FALSE(aligned.is_plausible());
+    CHECK_FALSE(aligned.doubts.empty());
+    CHECK(count_sure(aligned) == 0);
 }
 
 TEST_CASE("align: half a capture is not trusted", "[align]") {
     auto whole = line_of_blocks(12);
     auto half = line_of_blocks(5);
     whole.graph.finish();
-    const auto found =
+    const auto aligned =
         stemma::align(whole.graph, whole.tree(), half.captured, {}, whole.graph.shapes);
-    CHECK_FALSE(found.doubts.empty());
-    CHECK(count_sure(found) == 0);
+    CHECK_FALSE(aligned.doubts.empty());
+    CHECK(count_sure(aligned) == 0);
 }
 
 TEST_CASE("align: a fault in the capture lowers all confidence, and is passed on", "[align]") {
     auto scene = line_of_blocks(4);
     scene.captured.add_fault("the trace ends inside module 'x': it is truncated");
-    const auto found = align_scene(scene);
-    CHECK(count_sure(found) == 0);
-    REQUIRE(found.doubts.size() == 1);
-    CHECK(found.doubts.front().find("is truncated") != std::string::npos);
+    const auto aligned = align_scene(scene);
+    CHECK(count_sure(aligned) == 0);
+    REQUIRE(aligned.doubts.size() == 1);
+    CHECK(aligned.doubts.front().find("is truncated") != std::string::npos);
 }
 
 TEST_CASE("align: layers in another order than the names of their parameters are in doubt",
@@ -329,11 +329,11 @@ TEST_CASE("align: layers in another order than the names of their parameters are
         swapped.add_parameter(path + ".bias", std::vector<std::int64_t>{8});
     }
     scene.graph.finish();
-    const auto found = stemma::align(scene.graph, scene.tree(), swapped, {}, scene.graph.shapes);
+    const auto aligned = stemma::align(scene.graph, scene.tree(), swapped, {}, scene.graph.shapes);
     for (id v = 0; v < scene.graph.size(); ++v) {
-        CHECK((found.of[v].module == scene.truth[v] || found.of[v].confidence < 0.9F));
+        CHECK((aligned.of[v].module == scene.truth[v] || aligned.of[v].confidence < 0.9F));
     }
-    CHECK_FALSE(found.doubts.empty());
+    CHECK_FALSE(aligned.doubts.empty());
 }
 
 TEST_CASE("align: of equal layers, names tell which one an optimizer removed", "[align]") {
@@ -350,8 +350,8 @@ TEST_CASE("align: of equal layers, names tell which one an optimizer removed", "
                              stemma::torch_lexicon(), stated);
     };
     CHECK(align_stated({}).of[0].module == gone);
-    const auto found = align_stated({{left, 0.95F, true}, {}});
-    CHECK(count_wrong(scene, found) == 0);
+    const auto aligned = align_stated({{left, 0.95F, true}, {}});
+    CHECK(count_wrong(scene, aligned) == 0);
     CHECK(align_stated({{0, 0.95F, true}, {}}).of[0].module == gone); // the caller of both
 }
 
@@ -387,12 +387,12 @@ TEST_CASE("align: what fits its operation badly is in doubt if its name says oth
     static_cast<void>(scene.export_node(layer, "Gather", {squeezed}, {w}));
     scene.graph.finish();
     const auto sureness = [&](id module) {
-        const auto found =
+        const auto aligned =
             stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes,
                           stemma::torch_lexicon(),
                           std::vector<stemma::detail::stated_module>{{module, 0.88F, false}, {}});
-        CHECK(found.of[squeezed].module == layer);
-        return found.of[squeezed].confidence;
+        CHECK(aligned.of[squeezed].module == layer);
+        return aligned.of[squeezed].confidence;
     };
     CHECK(sureness(layer) > 0.5F);
     CHECK(sureness(0) <= 0.5F);
@@ -403,10 +403,10 @@ TEST_CASE("align: having nothing to align is not an error", "[align]") {
     CHECK(align_scene(empty).of.empty());
     auto scene = line_of_blocks(1);
     scene.captured = {};
-    const auto found = align_scene(scene);
-    CHECK(count_sure(found) == 0);
-    CHECK(std::all_of(found.of.begin(), found.of.end(),
-                      [](const auto& made) { return made.module == no_id; }));
+    const auto aligned = align_scene(scene);
+    CHECK(count_sure(aligned) == 0);
+    CHECK(std::all_of(aligned.of.begin(), aligned.of.end(),
+                      [](const auto& attribution) { return attribution.module == no_id; }));
 }
 
 TEST_CASE("align: an unsorted graph is sorted first", "[align]") {
@@ -458,9 +458,9 @@ TEST_CASE("align: branches reordered by an optimizer are found by data flow", "[
         it->end = from;
     }
     scene.export_node(0, "Concat", {branches[0].end, branches[1].end});
-    const auto found = align_scene(scene);
-    CHECK(count_wrong(scene, found) == 0);
-    CHECK(found.flows == found.links);
+    const auto aligned = align_scene(scene);
+    CHECK(count_wrong(scene, aligned) == 0);
+    CHECK(aligned.flows == aligned.links);
 }
 
 TEST_CASE("align: equal branches in exchanged order are told apart by their reader", "[align]") {
@@ -510,9 +510,9 @@ TEST_CASE("align: attention without names is told apart by what reads what", "[a
         };
         const std::vector<std::int64_t> square{8, 8};
         const auto layer_of = [&](id module, std::vector<id> sources) {
-            const auto made = run(module, "torch.nn.functional.linear", std::move(sources));
+            const auto product = run(module, "torch.nn.functional.linear", std::move(sources));
             captured.add_parameter("w" + std::to_string(module), square);
-            return made;
+            return product;
         };
         const auto input = x.operation == no_id ? std::vector<id>{} : std::vector<id>{x.operation};
         const auto mixed = layer_of(query, input);
@@ -549,9 +549,9 @@ TEST_CASE("align: attention without names is told apart by what reads what", "[a
         const auto whole = scene.export_node(self, "Reshape", {mean});
         x.node = scene.export_node(out, "MatMul", {whole}, {weights()});
     }
-    const auto found = align_scene(scene);
-    CHECK(count_wrong(scene, found) == 0);
-    CHECK(count_sure(found) == scene.graph.size());
+    const auto aligned = align_scene(scene);
+    CHECK(count_wrong(scene, aligned) == 0);
+    CHECK(count_sure(aligned) == scene.graph.size());
 }
 
 TEST_CASE("align: the branch that ran may be any, and has the operators that fit", "[align]") {
@@ -577,12 +577,12 @@ TEST_CASE("align: the branch that ran may be any, and has the operators that fit
     }
     scene.capture(other, "aten.tanh.default", {y});
     static_cast<void>(scene.export_node(other, "Tanh", {owner}));
-    const auto found = align_scene(scene);
-    CHECK(found.of[relu].confidence > found.of[begin].confidence);
-    CHECK(found.of[exp].module == gate);
-    CHECK(found.of[cos].module == gate);
-    CHECK(found.of[cos].confidence < 0.9F);
-    CHECK(found.share_inside() == 1);
+    const auto aligned = align_scene(scene);
+    CHECK(aligned.of[relu].confidence > aligned.of[begin].confidence);
+    CHECK(aligned.of[exp].module == gate);
+    CHECK(aligned.of[cos].module == gate);
+    CHECK(aligned.of[cos].confidence < 0.9F);
+    CHECK(aligned.share_inside() == 1);
 }
 
 TEST_CASE("align: nothing is claimed about a body that mostly does not fit", "[align]") {
@@ -600,11 +600,11 @@ TEST_CASE("align: nothing is claimed about a body that mostly does not fit", "[a
         scene.graph.set_owner(v, owner);
     }
     static_cast<void>(scene.linear({y.operation, owner}, 0));
-    const auto found = align_scene(scene);
+    const auto aligned = align_scene(scene);
     for (auto v : body) {
-        CHECK(found.of[v].module == no_id);
+        CHECK(aligned.of[v].module == no_id);
     }
-    CHECK(found.share_inside() < 1);
+    CHECK(aligned.share_inside() < 1);
 }
 
 TEST_CASE("align: the order inside a body is found by data flow, too", "[align]") {
@@ -627,11 +627,11 @@ TEST_CASE("align: the order inside a body is found by data flow, too", "[align]"
         scene.graph.set_owner(v, owner);
     }
     static_cast<void>(scene.linear({y.operation, owner}, 0));
-    const auto found = align_scene(scene);
+    const auto aligned = align_scene(scene);
     for (auto v : {exp, tanh, difference}) {
-        CHECK(found.of[v].module == loop);
+        CHECK(aligned.of[v].module == loop);
     }
-    CHECK(found.share_inside() == 1);
+    CHECK(aligned.share_inside() == 1);
 }
 
 namespace {
@@ -673,12 +673,12 @@ TEST_CASE("align: aligns a plain Boost graph without parameters", "[align]") {
     const auto type = boost::make_function_property_map<std::size_t>(
         [&](std::size_t v) -> std::string_view { return graph[v].type; });
     const stemma::mapped_operators ops(graph, type, type);
-    const auto found =
+    const auto aligned =
         stemma::align(ops, stemma::tree_index(std::vector<id>{no_id, 0, 0, 0}), captured);
-    REQUIRE(found.of.size() == 6);
-    CHECK(found.placed == 6);
+    REQUIRE(aligned.of.size() == 6);
+    CHECK(aligned.placed == 6);
     for (id v = 0; v < 6; ++v) {
-        CHECK(found.of[v].module == v / 2 + 1);
+        CHECK(aligned.of[v].module == v / 2 + 1);
     }
 }
 
@@ -691,10 +691,10 @@ TEST_CASE("align: the lexicon can be replaced", "[align]") {
     scene.capture(b, "mine", {x});
     static_cast<void>(scene.export_node(b, "Yours", {x.node}));
     scene.graph.finish();
-    const auto found = stemma::align(scene.graph, scene.tree(), scene.captured, {},
-                                     scene.graph.shapes, tiny_lexicon{});
-    CHECK(count_wrong(scene, found) == 0);
-    CHECK(found.quality() == 1);
+    const auto aligned = stemma::align(scene.graph, scene.tree(), scene.captured, {},
+                                       scene.graph.shapes, tiny_lexicon{});
+    CHECK(count_wrong(scene, aligned) == 0);
+    CHECK(aligned.quality() == 1);
 }
 
 } // namespace test::align_align

@@ -22,28 +22,28 @@ using ids = std::vector<id>;
 
 namespace {
 
-ids origins(const stemma::graph_alignment& found, id op) {
-    const auto all = found.origins(op);
+ids origins(const stemma::graph_alignment& aligned, id op) {
+    const auto all = aligned.origins(op);
     return {all.begin(), all.end()};
 }
 
 scene original() {
-    scene made({"x"});
-    made.add("Conv", {"x", "w1"}, "conv").add("Relu", {"conv"}, "relu");
-    made.add("MatMul", {"relu", "w2"}, "product").add("Add", {"product", "w3"}, "sum");
-    made.result("sum");
-    return made;
+    scene model({"x"});
+    model.add("Conv", {"x", "w1"}, "conv").add("Relu", {"conv"}, "relu");
+    model.add("MatMul", {"relu", "w2"}, "product").add("Add", {"product", "w3"}, "sum");
+    model.result("sum");
+    return model;
 }
 
 } // namespace
 
 TEST_CASE("align_graphs: a graph matches itself", "[align]") {
     const auto before = original();
-    const auto found = align_graphs(before.graph, original().graph);
+    const auto aligned = align_graphs(before.graph, original().graph);
     for (id op = 0; op < before.graph.operator_count(); ++op) {
-        CHECK(origins(found, op) == ids{op});
-        CHECK(found.of(op).kind == origin_kind::kept);
-        CHECK(found.basis(before.graph.outputs(op)[0]) ==
+        CHECK(origins(aligned, op) == ids{op});
+        CHECK(aligned.of(op).kind == origin_kind::kept);
+        CHECK(aligned.basis(before.graph.outputs(op)[0]) ==
               stemma::graph_alignment::match_basis::computed);
     }
 }
@@ -54,10 +54,10 @@ TEST_CASE("align_graphs: a fused operator stands for everything between remainin
     scene after({"x"});
     after.add("com.microsoft::FusedConv", {"x", "w1"}, "relu", "fused");
     after.add("Gemm", {"relu", "w2", "w3"}, "sum").result("sum");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 0) == ids{0, 1});
-    CHECK(origins(found, 1) == ids{2, 3});
-    CHECK(found.of(0).kind == origin_kind::replaced);
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 0) == ids{0, 1});
+    CHECK(origins(aligned, 1) == ids{2, 3});
+    CHECK(aligned.of(0).kind == origin_kind::replaced);
 }
 
 TEST_CASE("align_graphs: an inserted operator belongs to its producer's or its reader's module",
@@ -69,14 +69,14 @@ TEST_CASE("align_graphs: an inserted operator belongs to its producer's or its r
     after.add("DequantizeLinear", {"w2_quantized"}, "w2_dq");
     after.add("MatMul", {"relu_dq", "w2_dq"}, "product").add("Add", {"product", "w3"}, "sum");
     after.result("sum");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 2) == ids{1});
-    CHECK(origins(found, 3) == ids{1});
-    CHECK(found.of(3).kind == origin_kind::inserted);
-    CHECK(origins(found, 4) == ids{2});
-    CHECK(found.of(4).kind == origin_kind::served);
-    CHECK(origins(found, 5) == ids{2});
-    CHECK(origins(found, 6) == ids{3});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 2) == ids{1});
+    CHECK(origins(aligned, 3) == ids{1});
+    CHECK(aligned.of(3).kind == origin_kind::inserted);
+    CHECK(origins(aligned, 4) == ids{2});
+    CHECK(aligned.of(4).kind == origin_kind::served);
+    CHECK(origins(aligned, 5) == ids{2});
+    CHECK(origins(aligned, 6) == ids{3});
 }
 
 TEST_CASE("align_graphs: what a quantizer puts around a product belongs to the product",
@@ -89,13 +89,13 @@ TEST_CASE("align_graphs: what a quantizer puts around a product belongs to the p
     after.add("Mul", {"b", "w2_scale"}, "e").add("Mul", {"d", "e"}, "f");
     after.add("Add", {"f", "w3"}, "g");
     after.result("g");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 2) == ids{1});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 2) == ids{1});
     for (id op = 3; op < 7; ++op) {
         CAPTURE(op);
-        CHECK(origins(found, op) == ids{2});
+        CHECK(origins(aligned, op) == ids{2});
     }
-    CHECK(origins(found, 7) == ids{3});
+    CHECK(origins(aligned, 7) == ids{3});
 }
 
 TEST_CASE("align_graphs: an operator ends where its result is passed on to one that goes on",
@@ -108,11 +108,11 @@ TEST_CASE("align_graphs: an operator ends where its result is passed on to one t
     after.add("com.microsoft.nchwc::ReorderOutput", {"t1"}, "b", "reorder");
     after.add("com.microsoft.nchwc::Conv", {"b", "w2_blocked"}, "t2", "d_nchwc");
     after.add("com.microsoft.nchwc::ReorderOutput", {"t2"}, "d", "reorder_1").result("d");
-    const auto found = align_graphs(before.graph, after.graph);
+    const auto aligned = align_graphs(before.graph, after.graph);
     for (id op = 0; op < 4; ++op) {
         CAPTURE(op);
-        CHECK(origins(found, op) == (op < 2 ? ids{0, 1} : ids{2, 3}));
-        CHECK(found.of(op).kind == (op % 2 == 0 ? origin_kind::replaced : origin_kind::inserted));
+        CHECK(origins(aligned, op) == (op < 2 ? ids{0, 1} : ids{2, 3}));
+        CHECK(aligned.of(op).kind == (op % 2 == 0 ? origin_kind::replaced : origin_kind::inserted));
     }
 }
 
@@ -124,11 +124,11 @@ TEST_CASE("align_graphs: what is reshaped for a matrix product belongs to the pr
         after.add("Reshape", {named ? "relu" : "a", "s1"}, "flat");
         after.add("Gemm", {"flat", "w2", "w3"}, "rows");
         after.add("Reshape", {"rows", "s2"}, named ? "sum" : "b").result(named ? "sum" : "b");
-        const auto found = align_graphs(before.graph, after.graph);
-        CHECK(origins(found, 2) == origins(found, 3));
-        CHECK(found.of(2).kind == origin_kind::served);
-        CHECK(origins(found, 3).front() == 2);
-        CHECK(origins(found, 4).back() == 3);
+        const auto aligned = align_graphs(before.graph, after.graph);
+        CHECK(origins(aligned, 2) == origins(aligned, 3));
+        CHECK(aligned.of(2).kind == origin_kind::served);
+        CHECK(origins(aligned, 3).front() == 2);
+        CHECK(origins(aligned, 4).back() == 3);
     }
 }
 
@@ -165,9 +165,9 @@ TEST_CASE("align_graphs: names reused for other values are ignored", "[align]") 
         after.add("MatMul", {now, weight}, next);
         now = next;
     }
-    const auto found = align_graphs(before.graph, after.graph);
+    const auto aligned = align_graphs(before.graph, after.graph);
     for (id op = 1; op <= 8; ++op) {
-        CHECK(origins(found, op) == ids{op - 1});
+        CHECK(origins(aligned, op) == ids{op - 1});
     }
 }
 
@@ -185,11 +185,11 @@ TEST_CASE("align_graphs: constants computed in advance may equal others without 
         before.add("Neg", {"r" + number}, "v" + number);
         after.add("Reshape", {last, shape}, "r" + number).add("Neg", {"r" + number}, "v" + number);
     }
-    const auto found = align_graphs(before.result("v4").graph, after.result("v4").graph);
+    const auto aligned = align_graphs(before.result("v4").graph, after.result("v4").graph);
     for (id i = 1; i < 5; ++i) {
-        CHECK(origins(found, 2 * i - 1) == ids{3 * i});
-        CHECK(origins(found, 2 * i) == ids{3 * i + 1});
-        CHECK(found.basis(after.value("r" + std::to_string(i))) ==
+        CHECK(origins(aligned, 2 * i - 1) == ids{3 * i});
+        CHECK(origins(aligned, 2 * i) == ids{3 * i + 1});
+        CHECK(aligned.basis(after.value("r" + std::to_string(i))) ==
               stemma::graph_alignment::match_basis::named);
     }
 }
@@ -200,9 +200,9 @@ TEST_CASE("align_graphs: a renamed input is not matched with those that kept the
     before.add("Sigmoid", {"a"}, "l").add("Sigmoid", {"b"}, "r").result("l").result("r");
     scene after({"b", "x"});
     after.add("Sigmoid", {"b"}, "1").add("Sigmoid", {"x"}, "2").result("2").result("1");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 0) == ids{1});
-    CHECK(origins(found, 1) == ids{0});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 0) == ids{1});
+    CHECK(origins(aligned, 1) == ids{0});
 }
 
 TEST_CASE("align_graphs: without names, matches by contents and neighbours", "[align]") {
@@ -212,10 +212,10 @@ TEST_CASE("align_graphs: without names, matches by contents and neighbours", "[a
     scene after({"in"});
     after.add("Mul", {"in", "w9"}, "p").add("MatMul", {"p", "w1'"}, "q");
     after.add("Softmax", {"q"}, "r").add("MatMul", {"r", "w2'"}, "s").result("s");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 1) == ids{0});
-    CHECK(origins(found, 2) == ids{1});
-    CHECK(origins(found, 3) == ids{2});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 1) == ids{0});
+    CHECK(origins(aligned, 2) == ids{1});
+    CHECK(origins(aligned, 3) == ids{2});
 }
 
 TEST_CASE("align_graphs: without names, a fused operator stands for its main operator and those it "
@@ -228,11 +228,11 @@ TEST_CASE("align_graphs: without names, a fused operator stands for its main ope
     scene after({"1"});
     after.add("Gemm", {"1", "w1", "w2"}, "2").add("Relu", {"2"}, "3");
     after.add("Gemm", {"3", "w3", "w4"}, "4").add("Add", {"4", "3"}, "5").result("5");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 0) == ids{0, 1});
-    CHECK(origins(found, 1) == ids{2});
-    CHECK(origins(found, 2) == ids{3, 4});
-    CHECK(origins(found, 3) == ids{5});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 0) == ids{0, 1});
+    CHECK(origins(aligned, 1) == ids{2});
+    CHECK(origins(aligned, 2) == ids{3, 4});
+    CHECK(origins(aligned, 3) == ids{5});
 }
 
 TEST_CASE("align_graphs: calls that share a parameter are told apart by their order", "[align]") {
@@ -242,32 +242,33 @@ TEST_CASE("align_graphs: calls that share a parameter are told apart by their or
     scene after({"x"});
     after.add("Gemm", {"x", "w1", "w2"}, "1").add("Erf", {"1"}, "2");
     after.add("Gemm", {"2", "w1", "w2"}, "3").result("3");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 0) == ids{0, 1});
-    CHECK(origins(found, 1) == ids{2});
-    CHECK(origins(found, 2) == ids{3, 4});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 0) == ids{0, 1});
+    CHECK(origins(aligned, 1) == ids{2});
+    CHECK(origins(aligned, 2) == ids{3, 4});
 }
 
 TEST_CASE("align_graphs: empty graphs", "[align]") {
     CHECK(align_graphs(comparable_graph{}, comparable_graph{}).size() == 0);
-    const auto found = align_graphs(comparable_graph{}, original().graph);
-    CHECK(found.size() == 4);
+    const auto aligned = align_graphs(comparable_graph{}, original().graph);
+    CHECK(aligned.size() == 4);
     for (stemma::id op = 0; op < 4; ++op) {
-        CHECK(found.of(op).kind == origin_kind::unknown);
+        CHECK(aligned.of(op).kind == origin_kind::unknown);
     }
 }
 
 TEST_CASE("align_graphs: an operator found by its name may omit its first output", "[align]") {
     scene before({"x"});
     before.add("LSTM", {"x", "w1"}, "states", "lstm").add("Relu", {"states"}, "relu", "relu");
-    const ids made{stemma::no_id, before.value("relu")};
-    before.graph.add_operator({.type = "LSTM", .name = "last"}, ids{before.value("states")}, made);
+    const ids outputs{stemma::no_id, before.value("relu")};
+    before.graph.add_operator({.type = "LSTM", .name = "last"}, ids{before.value("states")},
+                              outputs);
     before.result("relu");
     scene after({"x"});
     after.add("LSTM", {"x", "w2"}, "states", "lstm").add("Gelu", {"states"}, "gelu", "gelu");
     after.add("LSTM", {"gelu"}, "all", "last").result("all");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 2) == ids{2});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 2) == ids{2});
 }
 
 TEST_CASE("align_graphs: a cycle of operators ends", "[align]") {
@@ -277,27 +278,27 @@ TEST_CASE("align_graphs: a cycle of operators ends", "[align]") {
                               ids{before.value("conv")});
     scene after({"x"});
     after.add("com.microsoft::FusedConv", {"x", "w1"}, "relu").result("relu");
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 0) == ids{1});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 0) == ids{1});
 }
 
 TEST_CASE("align_graphs: of equal constants, each is the one that its reader's counterpart reads",
           "[align]") {
     const auto scaled = [](const std::string& first, const std::string& second, bool in_order,
                            const std::vector<std::string>& names) {
-        scene made({"x"});
-        made.constant(in_order ? first : second).constant(in_order ? second : first);
-        made.add("MatMul", {"x", "w1"}, names[0]).add("Mul", {names[0], first}, names[1]);
-        made.add("MatMul", {names[1], "w2"}, names[2]).add("Mul", {names[2], second}, names[3]);
-        made.result(names[3]);
-        return made;
+        scene model({"x"});
+        model.constant(in_order ? first : second).constant(in_order ? second : first);
+        model.add("MatMul", {"x", "w1"}, names[0]).add("Mul", {names[0], first}, names[1]);
+        model.add("MatMul", {names[1], "w2"}, names[2]).add("Mul", {names[2], second}, names[3]);
+        model.result(names[3]);
+        return model;
     };
     const auto before = scaled("c'1", "c'2", true, {"a", "b", "d", "e"});
     const auto after = scaled("c'3", "c'4", false, {"1", "2", "3", "4"});
-    const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 0) == ids{1});
-    CHECK(origins(found, 1) == ids{0});
-    CHECK(origins(found, 3) == ids{3});
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 0) == ids{1});
+    CHECK(origins(aligned, 1) == ids{0});
+    CHECK(origins(aligned, 3) == ids{3});
 }
 
 } // namespace test::align_align_graphs

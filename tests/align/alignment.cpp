@@ -13,22 +13,22 @@ using stemma::alignment;
 namespace {
 
 alignment fitting() {
-    alignment made;
-    made.placed = made.explained = 100;
-    made.expected = made.found = 50;
-    made.links = made.flows = 80;
-    made.reads = made.agreed = 40;
-    made.of.resize(3);
-    made.of[0].confidence = 0.99F;
-    made.of[1].confidence = 0.5F;
-    return made;
+    alignment sample;
+    sample.placed = sample.explained = 100;
+    sample.expected = sample.found = 50;
+    sample.links = sample.flows = 80;
+    sample.reads = sample.agreed = 40;
+    sample.of.resize(3);
+    sample.of[0].confidence = 0.99F;
+    sample.of[1].confidence = 0.5F;
+    return sample;
 }
 
-float highest(alignment made, const std::vector<std::string>& faults = {}) {
-    stemma::detail::doubt(made, faults);
-    CHECK(made.of[1].confidence <= 0.5F);
-    CHECK(made.of[2].confidence == 0);
-    return made.of[0].confidence;
+float highest(alignment sample, const std::vector<std::string>& faults = {}) {
+    stemma::detail::doubt(sample, faults);
+    CHECK(sample.of[1].confidence <= 0.5F);
+    CHECK(sample.of[2].confidence == 0);
+    return sample.of[0].confidence;
 }
 
 } // namespace
@@ -38,21 +38,21 @@ TEST_CASE("alignment: its quality is the worst of all shares", "[alignment]") {
     CHECK(fitting().quality() == 1);
     for (auto part :
          {&alignment::explained, &alignment::found, &alignment::flows, &alignment::agreed}) {
-        auto made = fitting();
-        made.*part /= 4;
-        CHECK(made.quality() <= 0.25);
-        CHECK_FALSE(made.is_plausible());
+        auto sample = fitting();
+        sample.*part /= 4;
+        CHECK(sample.quality() <= 0.25);
+        CHECK_FALSE(sample.is_plausible());
     }
 }
 
 TEST_CASE("alignment: it is inconsistent if data flow otherwise, however much is explained") {
     CHECK(alignment{}.is_consistent());
     CHECK(fitting().is_consistent());
-    auto made = fitting();
-    made.explained /= 2;
-    CHECK(made.is_consistent());
-    made.flows = made.links * 3 / 4;
-    CHECK_FALSE(made.is_consistent());
+    auto sample = fitting();
+    sample.explained /= 2;
+    CHECK(sample.is_consistent());
+    sample.flows = sample.links * 3 / 4;
+    CHECK_FALSE(sample.is_consistent());
 }
 
 TEST_CASE("alignment: the better one is believed more, even if it explains a little less") {
@@ -81,12 +81,12 @@ TEST_CASE("alignment: misfits lower all confidences, and are reported", "[alignm
     contradicted.contradicted = 1;
     CHECK(highest(contradicted) < 0.9F);
     CHECK(highest(fitting(), {"cut short"}) < 0.9F);
-    alignment made = fitting();
-    made.contradicted = 3;
-    stemma::detail::doubt(made, std::vector<std::string>{"cut short"});
-    REQUIRE(made.doubts.size() == 2);
-    CHECK(made.doubts[0].starts_with("3 parameters"));
-    CHECK(made.doubts[1] == "cut short");
+    alignment sample = fitting();
+    sample.contradicted = 3;
+    stemma::detail::doubt(sample, std::vector<std::string>{"cut short"});
+    REQUIRE(sample.doubts.size() == 2);
+    CHECK(sample.doubts[0].starts_with("3 parameters"));
+    CHECK(sample.doubts[1] == "cut short");
 }
 
 } // namespace test::align_alignment

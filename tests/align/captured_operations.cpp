@@ -18,53 +18,53 @@ using stemma::captured_operations;
 
 TEST_CASE("captured_operations: additions belong to the operation added last",
           "[captured_operations]") {
-    captured_operations made;
-    CHECK(made.empty());
+    captured_operations operations;
+    CHECK(operations.empty());
     const std::vector<std::int64_t> shape{4, 8};
-    const auto first = made.add({3, 1, true, false}, "linear");
-    made.add_name("addmm");
-    made.add_parameter("fc.weight", shape);
-    made.add_parameter("fc.bias", {});
-    const auto second = made.add({5, 0, false, false}, "relu");
-    made.add_source(first);
-    const auto third = made.add({}, "linear");
-    REQUIRE(made.size() == 3);
-    CHECK(made.names_of(first).size() == 2);
-    CHECK(made.names_of(second).size() == 1);
-    CHECK(made.names()[made.names_of(first)[1]] == "addmm");
-    CHECK(made.names_of(first)[0] == made.names_of(third)[0]);
-    REQUIRE(made.parameters_of(first).size() == 2);
-    CHECK(made.parameters_of(first)[0].shape == shape);
-    CHECK(made.parameter_names()[made.parameters_of(first)[1].name] == "fc.bias");
-    CHECK(made.parameters_of(second).empty());
-    REQUIRE(made.sources_of(second).size() == 1);
-    CHECK(made.sources_of(second)[0] == first);
-    CHECK(made.sources_of(third).empty());
-    CHECK(made[second].module == 5);
-    CHECK_FALSE(made[second].exact);
+    const auto first = operations.add({3, 1, true, false}, "linear");
+    operations.add_name("addmm");
+    operations.add_parameter("fc.weight", shape);
+    operations.add_parameter("fc.bias", {});
+    const auto second = operations.add({5, 0, false, false}, "relu");
+    operations.add_source(first);
+    const auto third = operations.add({}, "linear");
+    REQUIRE(operations.size() == 3);
+    CHECK(operations.names_of(first).size() == 2);
+    CHECK(operations.names_of(second).size() == 1);
+    CHECK(operations.names()[operations.names_of(first)[1]] == "addmm");
+    CHECK(operations.names_of(first)[0] == operations.names_of(third)[0]);
+    REQUIRE(operations.parameters_of(first).size() == 2);
+    CHECK(operations.parameters_of(first)[0].shape == shape);
+    CHECK(operations.parameter_names()[operations.parameters_of(first)[1].name] == "fc.bias");
+    CHECK(operations.parameters_of(second).empty());
+    REQUIRE(operations.sources_of(second).size() == 1);
+    CHECK(operations.sources_of(second)[0] == first);
+    CHECK(operations.sources_of(third).empty());
+    CHECK(operations[second].module == 5);
+    CHECK_FALSE(operations[second].exact);
 }
 
 TEST_CASE("captured_operations: results of inputs vary, others do not", "[captured_operations]") {
-    captured_operations made;
-    const auto constant = made.add({}, "arange");
-    const auto scaled = made.add({}, "mul");
-    made.add_source(constant);
-    const auto read = made.add({}, "embedding");
-    made.add_input();
-    const auto sum = made.add({}, "add");
-    made.add_source(scaled);
-    made.add_source(read);
-    CHECK_FALSE(made[constant].varies);
-    CHECK_FALSE(made[scaled].varies);
-    CHECK(made[read].varies);
-    CHECK(made[sum].varies);
+    captured_operations operations;
+    const auto constant = operations.add({}, "arange");
+    const auto scaled = operations.add({}, "mul");
+    operations.add_source(constant);
+    const auto read = operations.add({}, "embedding");
+    operations.add_input();
+    const auto sum = operations.add({}, "add");
+    operations.add_source(scaled);
+    operations.add_source(read);
+    CHECK_FALSE(operations[constant].varies);
+    CHECK_FALSE(operations[scaled].varies);
+    CHECK(operations[read].varies);
+    CHECK(operations[sum].varies);
 }
 
 TEST_CASE("captured_operations: faults are kept in order", "[captured_operations]") {
-    captured_operations made;
-    made.add_fault("one");
-    made.add_fault("two");
-    CHECK(ranges::equal(made.faults(), std::vector<std::string>{"one", "two"}));
+    captured_operations operations;
+    operations.add_fault("one");
+    operations.add_fault("two");
+    CHECK(ranges::equal(operations.faults(), std::vector<std::string>{"one", "two"}));
 }
 
 } // namespace test::align_captured_operations

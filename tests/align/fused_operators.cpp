@@ -18,7 +18,7 @@ namespace {
 
 /// For every exported operator that represents captured ones, one of those.
 std::map<std::string, std::string> captured_by_head() {
-    std::map<std::string, std::string> found;
+    std::map<std::string, std::string> by_head;
     std::istringstream lines{std::string(stemma::detail::torch_operators)};
     for (std::string line; std::getline(lines, line);) {
         const auto equals = line.find('=');
@@ -29,10 +29,10 @@ std::map<std::string, std::string> captured_by_head() {
         std::istringstream(line.substr(line.find_first_not_of("?-"))) >> name;
         std::istringstream words(line.substr(equals + 1, line.find('|') - equals - 1));
         for (std::string head; words >> head;) {
-            found.emplace(head, name);
+            by_head.emplace(head, name);
         }
     }
-    return found;
+    return by_head;
 }
 
 } // namespace
@@ -53,8 +53,8 @@ TEST_CASE("fused_operators: every type is listed once and has a known leading op
         std::istringstream heads(line.substr(equals + 1, line.find('|') - equals - 1));
         std::string leading;
         for (std::string head; leading.empty() && heads >> head;) {
-            const auto found = captured.find(head);
-            leading = found == captured.end() ? "" : found->second;
+            const auto entry = captured.find(head);
+            leading = entry == captured.end() ? "" : entry->second;
         }
         REQUIRE_FALSE(leading.empty());
         std::istringstream words(line.substr(0, equals));

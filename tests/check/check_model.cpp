@@ -17,9 +17,9 @@ namespace test::check_check_model {
 
 namespace {
 
-std::vector<std::string> codes_of(const std::vector<stemma::finding>& found) {
+std::vector<std::string> codes_of(const std::vector<stemma::finding>& findings) {
     std::vector<std::string> codes;
-    for (const auto& one : found) {
+    for (const auto& one : findings) {
         codes.push_back(one.code);
     }
     return codes;
@@ -65,11 +65,11 @@ TEST_CASE("check_model: reports unreadable tags") {
 
 TEST_CASE("write_findings: counts what it lists") {
     stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
-    const std::vector<stemma::finding> found{
+    const std::vector<stemma::finding> findings{
         {"a.b", 2, "is wrong", stemma::severity::error, "node"},
         {"a.c", stemma::no_id, "is odd", stemma::severity::warning, "model"}};
     stemma::string_sink sink;
-    stemma::write_findings(sink, found, opened.model(), "bert");
+    stemma::write_findings(sink, findings, opened.model(), "bert");
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.validate/1");
     CHECK(json["valid"] == false);

@@ -47,8 +47,8 @@ TEST_CASE("checkpoint: elements come in row-major order, whatever the strides") 
                          std::vector<std::int64_t> strides, std::uint64_t offset = 0) {
         auto entry = entry_of(width, std::move(shape), std::move(strides));
         entry.offset = offset;
-        const auto known = holding(bytes, std::move(entry));
-        return known.bytes(known.entries().front());
+        const auto checkpoint = holding(bytes, std::move(entry));
+        return checkpoint.bytes(checkpoint.entries().front());
     };
     CHECK(all(1, {2, 3}, {}) == "abcdef");
     CHECK(all(1, {2, 3}, {}, 6) == "ghijkl");
@@ -67,21 +67,21 @@ TEST_CASE("checkpoint: long entries come in several pieces") {
     }
     const auto rows = static_cast<std::int64_t>(side);
     for (const bool turned : {false, true}) {
-        const auto known = holding(bytes, turned ? entry_of(1, {rows, rows}, {1, rows})
-                                                 : entry_of(1, {rows, rows}, {}));
+        const auto checkpoint = holding(bytes, turned ? entry_of(1, {rows, rows}, {1, rows})
+                                                      : entry_of(1, {rows, rows}, {}));
         std::size_t pieces = 0;
-        std::string found;
-        known.for_each_piece(known.entries().front(), [&](std::string_view piece) {
+        std::string data;
+        checkpoint.for_each_piece(checkpoint.entries().front(), [&](std::string_view piece) {
             ++pieces;
-            found.append(piece);
+            data.append(piece);
         });
         CHECK(pieces > 1);
-        REQUIRE(found.size() == bytes.size());
+        REQUIRE(data.size() == bytes.size());
         bool same = true;
         for (std::size_t row = 0; row < side; ++row) {
             for (std::size_t column = 0; column < side; ++column) {
                 const auto at = turned ? column * side + row : row * side + column;
-                same = same && found[row * side + column] == bytes[at];
+                same = same && data[row * side + column] == bytes[at];
             }
         }
         CHECK(same);
@@ -89,8 +89,8 @@ TEST_CASE("checkpoint: long entries come in several pieces") {
 }
 
 TEST_CASE("checkpoint: finds names after being moved") {
-    auto known = holding("ab", entry_of(1, {2}, {}));
-    const auto moved = std::move(known);
+    auto checkpoint = holding("ab", entry_of(1, {2}, {}));
+    const auto moved = std::move(checkpoint);
     REQUIRE(moved.find("w") != nullptr);
     CHECK(moved.find("w")->shape.size() == 1);
 }

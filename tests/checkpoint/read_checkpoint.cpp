@@ -48,32 +48,32 @@ std::string floats(const std::vector<std::int64_t>& shape, const std::vector<std
 } // namespace
 
 TEST_CASE("read_checkpoint: reads a safetensors file") {
-    const auto known =
+    const auto checkpoint =
         read(safetensors(R"({"__metadata__":{"format":"pt"},)"
                          R"("b.weight":{"dtype":"F16","shape":[2,2],"data_offsets":[8,16]},)"
                          R"("a":{"dtype":"I64","shape":[],"data_offsets":[0,8]}})",
                          "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20"));
-    REQUIRE(known.entries().size() == 2);
-    const auto& scalar = known.entries()[0];
+    REQUIRE(checkpoint.entries().size() == 2);
+    const auto& scalar = checkpoint.entries()[0];
     CHECK(scalar.name == "a");
     CHECK(scalar.data_type == 7);
     CHECK(scalar.shape.empty());
-    CHECK(known.bytes(scalar) == "\1\2\3\4\5\6\7\10");
-    const auto* matrix = known.find("b.weight");
+    CHECK(checkpoint.bytes(scalar) == "\1\2\3\4\5\6\7\10");
+    const auto* matrix = checkpoint.find("b.weight");
     REQUIRE(matrix != nullptr);
     CHECK(matrix->data_type == 10);
     CHECK(matrix->shape == std::vector<std::int64_t>{2, 2});
-    CHECK(known.mapped_bytes(*matrix) == "\11\12\13\14\15\16\17\20");
-    CHECK(known.find("c") == nullptr);
+    CHECK(checkpoint.mapped_bytes(*matrix) == "\11\12\13\14\15\16\17\20");
+    CHECK(checkpoint.find("c") == nullptr);
 }
 
 TEST_CASE("read_checkpoint: the code in docs/checkpoints.md reads all elements") {
     const test::scratch_folder folder;
     const auto path = folder.make("a.pt", pickle_of(dict({{"w", floats({4}, {1})}})));
     stemma::detail::xxh64_digest digest;
-    const auto known = stemma::read_checkpoint(path);
-    for (const auto& entry : known.entries()) {
-        known.for_each_piece(entry, [&](std::string_view bytes) { digest.add(bytes); });
+    const auto checkpoint = stemma::read_checkpoint(path);
+    for (const auto& entry : checkpoint.entries()) {
+        checkpoint.for_each_piece(entry, [&](std::string_view bytes) { digest.add(bytes); });
     }
     CHECK(digest.value() == stemma::detail::xxh64(four_floats));
 }
@@ -90,29 +90,30 @@ TEST_CASE("read_checkpoint: a header length may look like another format") {
 }
 
 TEST_CASE("read_checkpoint: reads an archive of torch.save, whose tensors are views of storages") {
-    const auto known = read(pickle_of(dict({{"w", floats({2, 2}, {2, 1})},
-                                            {"tied", floats({2, 2}, {2, 1})},
-                                            {"turned", floats({2, 2}, {1, 2})},
-                                            {"last", floats({1}, {7}, 3)}})));
-    REQUIRE(known.entries().size() == 4);
-    CHECK(known.entries()[0].is_contiguous());
-    CHECK(known.bytes(known.entries()[0]) == four_floats);
-    CHECK(known.entries()[1].alias_of == 0);
-    CHECK(known.entries()[2].alias_of == 2);
-    CHECK_FALSE(known.entries()[2].is_contiguous());
-    CHECK(known.bytes(known.entries()[2]) == four_floats.substr(0, 4) + four_floats.substr(8, 4) +
-                                                 four_floats.substr(4, 4) + four_floats.substr(12));
-    CHECK(known.bytes(known.entries()[3]) == four_floats.substr(12));
+    const auto checkpoint = read(pickle_of(dict({{"w", floats({2, 2}, {2, 1})},
+                                                 {"tied", floats({2, 2}, {2, 1})},
+                                                 {"turned", floats({2, 2}, {1, 2})},
+                                                 {"last", floats({1}, {7}, 3)}})));
+    REQUIRE(checkpoint.entries().size() == 4);
+    CHECK(checkpoint.entries()[0].is_contiguous());
+    CHECK(checkpoint.bytes(checkpoint.entries()[0]) == four_floats);
+    CHECK(checkpoint.entries()[1].alias_of == 0);
+    CHECK(checkpoint.entries()[2].alias_of == 2);
+    CHECK_FALSE(checkpoint.entries()[2].is_contiguous());
+    CHECK(checkpoint.bytes(checkpoint.entries()[2]) ==
+          four_floats.substr(0, 4) + four_floats.substr(8, 4) + four_floats.substr(4, 4) +
+              four_floats.substr(12));
+    CHECK(checkpoint.bytes(checkpoint.entries()[3]) == four_floats.substr(12));
 }
 
 TEST_CASE("read_checkpoint: finds the state dict in a training checkpoint") {
     const auto state = dict({{"w", floats({4}, {1})}});
     const auto other = dict({{"m", floats({2}, {1})}});
     for (const auto* key : {"state_dict", "model_state_dict", "model", "module", "net"}) {
-        const auto known = read(pickle_of(dict(
+        const auto checkpoint = read(pickle_of(dict(
             {{"epoch", integer(3)}, {"loss", floats({1}, {1})}, {key, state}, {"ema", other}})));
-        REQUIRE(known.entries().size() == 1);
-        CHECK(known.entries()[0].name == "w");
+        REQUIRE(checkpoint.entries().size() == 1);
+        CHECK(checkpoint.entries()[0].name == "w");
     }
     const auto nested = read(pickle_of(dict({{"model", dict({{"state_dict", state}})}})));
     CHECK(nested.entries()[0].name == "w");
@@ -124,13 +125,13 @@ TEST_CASE("read_checkpoint: finds the state dict in a training checkpoint") {
 
 TEST_CASE("read_checkpoint: reads the modules listed in a state dict") {
     const auto none = call(global("collections", "OrderedDict"), {});
-    const auto known = read(pickle_of(
+    const auto checkpoint = read(pickle_of(
         none + "(" + text("fc.weight") + floats({4}, {1}) + "u" +
         dict({{"_metadata", dict({{"", dict({})}, {"fc", dict({})}, {"act", dict({})}})}}) + "b"));
-    REQUIRE(known.modules().size() == 3);
-    CHECK(known.modules()[0].path.empty());
-    CHECK(known.modules()[2].path == "act");
-    CHECK(known.modules()[2].qualified_class.empty());
+    REQUIRE(checkpoint.modules().size() == 3);
+    CHECK(checkpoint.modules()[0].path.empty());
+    CHECK(checkpoint.modules()[2].path == "act");
+    CHECK(checkpoint.modules()[2].qualified_class.empty());
 }
 
 TEST_CASE("read_checkpoint: reads modules and tensors of a TorchScript archive") {
@@ -143,15 +144,15 @@ TEST_CASE("read_checkpoint: reads modules and tensors of a TorchScript archive")
                               {"m/data/0", four_floats},
                               {"m/code/__torch__/zoo.py", "packed", 8},
                               {"m/constants.pkl", "\x80\x02)."}});
-    const auto known = read(archive);
-    REQUIRE(known.entries().size() == 2);
-    CHECK(known.entries()[0].name == "fc.w");
-    CHECK(known.entries()[1].name == "act.w");
-    CHECK(known.entries()[1].alias_of == 0);
-    REQUIRE(known.modules().size() == 3);
-    CHECK(known.modules()[0].qualified_class == "zoo.Outer");
-    CHECK(known.modules()[1].path == "fc");
-    CHECK(known.modules()[1].qualified_class == "zoo.Inner");
+    const auto checkpoint = read(archive);
+    REQUIRE(checkpoint.entries().size() == 2);
+    CHECK(checkpoint.entries()[0].name == "fc.w");
+    CHECK(checkpoint.entries()[1].name == "act.w");
+    CHECK(checkpoint.entries()[1].alias_of == 0);
+    REQUIRE(checkpoint.modules().size() == 3);
+    CHECK(checkpoint.modules()[0].qualified_class == "zoo.Outer");
+    CHECK(checkpoint.modules()[1].path == "fc");
+    CHECK(checkpoint.modules()[1].qualified_class == "zoo.Inner");
     // Outside TorchScript the same names are unknown classes.
     CHECK(why_refused(zip({{"m/data.pkl", value}, {"m/data/0", four_floats}})) ==
           "file: m/data.pkl: needs '__torch__.zoo.___torch_mangle_12.Outer', neither a "
@@ -167,11 +168,11 @@ TEST_CASE("read_checkpoint: reads the index of several files next to it") {
     const auto index = folder.make(
         "model.safetensors.index.json",
         R"({"metadata":{"total_size":3},"weight_map":{"a":"1.safetensors","b":"2.bin"}})");
-    const auto known = stemma::read_checkpoint(index);
-    REQUIRE(known.entries().size() == 2);
-    CHECK(known.bytes(*known.find("a")) == "xy");
-    CHECK(known.bytes(*known.find("b")) == four_floats);
-    CHECK(known.files().size() == 2);
+    const auto checkpoint = stemma::read_checkpoint(index);
+    REQUIRE(checkpoint.entries().size() == 2);
+    CHECK(checkpoint.bytes(*checkpoint.find("a")) == "xy");
+    CHECK(checkpoint.bytes(*checkpoint.find("b")) == four_floats);
+    CHECK(checkpoint.files().size() == 2);
 
     const auto refused = [&](const std::string& content) -> std::string {
         try {

@@ -113,14 +113,14 @@ export class Page {
     if (await this.evaluate("window.axe === undefined")) {
       await this.evaluate(readFileSync(from.resolve("axe-core/axe.min.js"), "utf8"));
     }
-    const found = [];
+    const problems = [];
     for (const scheme of ["dark", "light"]) {
       await this.prefer(scheme);
-      found.push(...(await this.evaluate(paleTexts)).map(text => `${scheme}: ${text}`));
-      found.push(...await this.evaluate(`axe.run({resultTypes: ["violations"]}).then(({violations}) =>
+      problems.push(...(await this.evaluate(paleTexts)).map(text => `${scheme}: ${text}`));
+      problems.push(...await this.evaluate(`axe.run({resultTypes: ["violations"]}).then(({violations}) =>
         violations.flatMap(({id, nodes}) => nodes.map(({html, any}) => \`${scheme}: \${id}: \${html} \${any[0]?.message ?? ""}\`)))`));
     }
-    return found;
+    return problems;
   }
 
   /** A screenshot of the page, as PNG. */

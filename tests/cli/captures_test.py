@@ -19,13 +19,13 @@ WATCHED = ("export", "torchscript", "trace", "fx")
 def true_modules(fixture):
     """{name of a node without a name of its own: its module}"""
     truth = json.loads((FIXTURES / fixture / "truth.json").read_text())
-    found = {}
+    modules = {}
     for node in truth["nodes"]:
-        known = next((node[key] for key in ("module", "known_module", "inferred_module")
-                      if node.get(key) is not None), None)
-        if known is not None:
-            found[node["opaque"]] = known
-    return found
+        module = next((node[key] for key in ("module", "known_module", "inferred_module")
+                       if node.get(key) is not None), None)
+        if module is not None:
+            modules[node["opaque"]] = module
+    return modules
 
 
 def part(fixture, name):
@@ -149,9 +149,9 @@ class Misfits(Case):
                  for index, op in enumerate(["Gemm", "Relu", "Conv"])]
         record = self.written("export", {"export": {"nodes": nodes}})
         for variant in BLINDED:
-            found, said = self.tag("mlp", variant, FIXTURES / "mlp" / "modules.json", record)
+            tags, said = self.tag("mlp", variant, FIXTURES / "mlp" / "modules.json", record)
             self.assertIn("record of another export", said)
-            self.assertNotIn("export", {node["provenance"] for node in found})
+            self.assertNotIn("export", {node["provenance"] for node in tags})
 
 
 class Carried(Case):

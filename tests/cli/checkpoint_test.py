@@ -46,8 +46,8 @@ class Unpickler(pickle.Unpickler):
 def tensors_of(fixture):
     """{name: (type, shape, bytes)} of the archive beside a model; a tensor with several names once."""
     widths = {"FloatStorage": 4, "LongStorage": 8, "BoolStorage": 1, "ByteStorage": 1, "DoubleStorage": 8}
-    found = {}
-    known = set()
+    tensors = {}
+    visited = set()
     with zipfile.ZipFile(FIXTURES / fixture / "model.pt") as archive:
         folder = archive.namelist()[0].split("/")[0]
 
@@ -56,18 +56,18 @@ def tensors_of(fixture):
                 name = f"{path}.{key}" if path else key
                 if isinstance(value, Object):
                     walk(value, name)
-                elif isinstance(value, tuple) and len(value) == 4 and value[0] in widths and value not in known:
-                    known.add(value)
+                elif isinstance(value, tuple) and len(value) == 4 and value[0] in widths and value not in visited:
+                    visited.add(value)
                     kind, shape, offset, storage = value
                     count = 1
                     for extent in shape:
                         count *= extent
                     data = archive.read(f"{folder}/data/{storage}")
                     width = widths[kind]
-                    found[name] = (kind, shape, data[offset * width:(offset + count) * width])
+                    tensors[name] = (kind, shape, data[offset * width:(offset + count) * width])
 
         walk(Unpickler(io.BytesIO(archive.read(f"{folder}/data.pkl"))).load(), "")
-    return found
+    return tensors
 
 
 def safetensors(tensors):
@@ -115,9 +115,9 @@ class Checkpoints(Case):
             weights.write_bytes(safetensors(tensors_of(fixture)))
             for checkpoint in (archive, weights):
                 with self.subTest(fixture=fixture, checkpoint=checkpoint.suffix):
-                    found, _ = self.tag(FIXTURES / fixture / "anonymous.onnx", checkpoint)
-                    counts = self.measure(fixture, found["nodes"])
-                    self.assertGreater(sum(node["provenance"] == "contents" for node in found["nodes"]), 0)
+                    tags, _ = self.tag(FIXTURES / fixture / "anonymous.onnx", checkpoint)
+                    counts = self.measure(fixture, tags["nodes"])
+                    self.assertGreater(sum(node["provenance"] == "contents" for node in tags["nodes"]), 0)
                     all_nodes = [one + other for one, other in zip(all_nodes, counts)]
         total, near, contaminated = all_nodes
         self.assertGreaterEqual(near, 0.9 * total)
@@ -125,18 +125,18 @@ class Checkpoints(Case):
 
     def test_tied_weights_are_of_the_module_that_reads_them(self):
         for fixture, output in (("gpt2_tiny", "lm_head"), ("bert_mlm", "cls.predictions.decoder")):
-            found, _ = self.tag(FIXTURES / fixture / "anonymous.onnx", FIXTURES / fixture / "model.pt")
-            module = {node["name"]: node["scope_module"] for node in found["nodes"]}
+            tags, _ = self.tag(FIXTURES / fixture / "anonymous.onnx", FIXTURES / fixture / "model.pt")
+            module = {node["name"]: node["scope_module"] for node in tags["nodes"]}
             true = [node for node in json.loads((FIXTURES / fixture / "truth.json").read_text())["nodes"]
                     if node["op_type"] == "MatMul" and node["module"] == output]
             self.assertEqual([module[node["opaque"]] for node in true], [output])
 
     def test_beside_a_capture_the_modules_are_those_of_the_capture(self):
         capture = FIXTURES / "bert_micro" / "modules.json"
-        found, _ = self.tag(FIXTURES / "bert_micro" / "anonymous.onnx", capture,
-                            FIXTURES / "bert_micro" / "model.pt")
-        self.assertIn("BertSelfAttention", {module["class"] for module in found["modules"]})
-        self.assertGreater(sum(node["provenance"] == "contents" for node in found["nodes"]), 250)
+        tags, _ = self.tag(FIXTURES / "bert_micro" / "anonymous.onnx", capture,
+                           FIXTURES / "bert_micro" / "model.pt")
+        self.assertIn("BertSelfAttention", {module["class"] for module in tags["modules"]})
+        self.assertGreater(sum(node["provenance"] == "contents" for node in tags["nodes"]), 250)
 
     def test_a_tagged_file_keeps_what_was_found(self):
         tagged = self.folder / "tagged.onnx"
@@ -150,8 +150,8 @@ class Checkpoints(Case):
         self.assertEqual(stripped.read_bytes(), (FIXTURES / "mlp" / "anonymous.onnx").read_bytes())
 
     def test_of_another_model_is_said_and_not_used(self):
-        found, said = self.tag(FIXTURES / "gpt2_tiny" / "anonymous.onnx", FIXTURES / "bert_micro" / "model.pt")
-        self.assertEqual(sum(node["provenance"] == "contents" for node in found["nodes"]), 0)
+        tags, said = self.tag(FIXTURES / "gpt2_tiny" / "anonymous.onnx", FIXTURES / "bert_micro" / "model.pt")
+        self.assertEqual(sum(node["provenance"] == "contents" for node in tags["nodes"]), 0)
         self.assertIn("it seems to belong to another model and is ignored", said.stdout + said.stderr)
 
     def test_what_is_none_is_refused_in_one_line(self):
@@ -183,12 +183,12 @@ class Checkpoints(Case):
                  "the header is not JSON"),
                 (lambda: plain("m.safetensors.index.json", b'{"weight_map":{"a":"../a.safetensors"}}'),
                  "which is not next to the index")):
-            made = path()
-            done = run("tree", FIXTURES / "mlp" / "anonymous.onnx", "-m", made)
+            file = path()
+            done = run("tree", FIXTURES / "mlp" / "anonymous.onnx", "-m", file)
             with self.subTest(reason=reason):
                 self.assertEqual(done.returncode, 3)
                 self.assertEqual(done.stderr.count("\n"), 1)
-                self.assertIn(made.name, done.stderr)
+                self.assertIn(file.name, done.stderr)
                 self.assertIn(reason, done.stderr)
                 self.assertEqual(done.stdout, "")
         self.assertFalse(canary.exists())

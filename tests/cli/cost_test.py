@@ -28,16 +28,16 @@ TRACED = ("bert_micro", "bert_micro_12l", "bert_micro_fresh", "bert_mlm", "bert_
 
 def multiplications(event):
     """Cost of one traced operation, by the shapes of its operands."""
-    shapes, made = event["input_shapes"], event["output_shapes"]
+    shapes, outputs = event["input_shapes"], event["output_shapes"]
     op = event["op"].split(".")[1]
     if op == "convolution":
-        if made[0][-1] > shapes[0][-1] and shapes[0][1] == shapes[1][0]:  # a transposed one
+        if outputs[0][-1] > shapes[0][-1] and shapes[0][1] == shapes[1][0]:  # a transposed one
             return math.prod(shapes[0]) * math.prod(shapes[1][1:])
-        return math.prod(made[0]) * math.prod(shapes[1][1:])
+        return math.prod(outputs[0]) * math.prod(shapes[1][1:])
     if op in ("mm", "bmm"):
-        return math.prod(made[0]) * shapes[0][-1]
+        return math.prod(outputs[0]) * shapes[0][-1]
     if op in ("addmm", "baddbmm"):
-        return math.prod(made[0]) * shapes[1][-1]
+        return math.prod(outputs[0]) * shapes[1][-1]
     return 0
 
 
@@ -119,8 +119,8 @@ class Cost(Case):
 
     def test_modules_say_how_many_nodes_are_not_counted(self):
         graph = Message()
-        for module, given, made, op in (("a", "x", "h", "Relu"), ("b", "h", "y", "Odd")):
-            graph.add(1, Message().add(1, given).add(2, made).add(3, f"/{module}/{op}").add(4, op))
+        for module, given, output, op in (("a", "x", "h", "Relu"), ("b", "h", "y", "Odd")):
+            graph.add(1, Message().add(1, given).add(2, output).add(3, f"/{module}/{op}").add(4, op))
         extents = Message().add(1, Message().add(1, 2))
         typed = Message().add(1, Message().add(1, 1).add(2, extents))
         graph.add(11, Message().add(1, "x").add(2, typed)).add(12, Message().add(1, "y"))
@@ -164,8 +164,8 @@ class Cost(Case):
             return Message().add(1, name).add(2, Message().add(1, Message().add(1, 1).add(2, shape)))
 
         graph = Message()
-        for layer, (given, made) in enumerate(("xa", "ab", "by")):
-            pool = Message().add(1, given).add(2, made).add(3, f"/layer.{layer}/pool/MaxPool").add(4, "MaxPool")
+        for layer, (given, output) in enumerate(("xa", "ab", "by")):
+            pool = Message().add(1, given).add(2, output).add(3, f"/layer.{layer}/pool/MaxPool").add(4, "MaxPool")
             for name in ("kernel_shape", "strides"):
                 pool.add(5, Message().add(1, name).add(8, 2).add(8, 2).add(20, 7))
             graph.add(1, pool)
@@ -292,9 +292,9 @@ class Profile(Case):
     def test_an_optimized_model_gets_the_modules_of_its_original(self):
         optimized = FIXTURES / self.MODEL / "unnamed.onnx"
         original = FIXTURES / self.MODEL / "model.onnx"
-        made = self.succeed("query", optimized, "op:*", "--list", "values", "-m", original).stdout.split()
+        values = self.succeed("query", optimized, "op:*", "--list", "values", "-m", original).stdout.split()
         path = self.folder / "profile.csv"
-        path.write_text("name,time\n" + "".join(f"{name},1\n" for name in made))
+        path.write_text("name,time\n" + "".join(f"{name},1\n" for name in values))
         report = json.loads(self.succeed("profile", optimized, path, "--original", original, "--format",
                                          "json").stdout)
         carried = json.loads(self.succeed("profile", optimized, path, "-m", original, "--format",

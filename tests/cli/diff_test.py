@@ -35,11 +35,11 @@ class Diff(Case):
         """The reported modules: path in the first model, else in the second, and changes."""
         result = run("diff", first, second, "--format", "json", *more)
         self.assertIn(result.returncode, (0, 1), result.stderr)
-        told = json.loads(result.stdout)
-        self.assertEqual(result.returncode, 0 if told["equal"] else 1)
+        report = json.loads(result.stdout)
+        self.assertEqual(result.returncode, 0 if report["equal"] else 1)
         named = {one["second"] if one["first"] is None else one["first"]: one["changes"]
-                 for one in told["modules"]}
-        return told, named
+                 for one in report["modules"]}
+        return report, named
 
     def edited(self, name, edit):
         model = Model(self.path(name))
@@ -53,7 +53,7 @@ class Diff(Case):
 
     def test_a_model_is_equal_to_itself_whatever_its_names_are(self):
         for name in EXPORTS + DYNAMO:
-            told, named = self.diff(self.path(name), self.path(name))
+            diff, named = self.diff(self.path(name), self.path(name))
             self.assertEqual(named, {}, name)
         for name in EXPORTS:
             _, named = self.diff(self.path(name), FIXTURES / name / "anonymous.onnx")
@@ -66,12 +66,12 @@ class Diff(Case):
                        if one.all(2) == [FLOAT] and one.all(9) and len(one.all(9)[0]) >= 64
                        and one.text(8).endswith((".weight", ".bias"))]
             for weight in choose.sample(weights, min(3, len(weights))):
-                told, named = self.edited(name, lambda model: model.change_weight(weight))
+                diff, named = self.edited(name, lambda model: model.change_weight(weight))
                 self.assertEqual(named, {weight.rpartition(".")[0]: ["weights"]}, (name, weight))
-                (found,) = told["modules"][0]["weights"]
-                self.assertEqual(found["first"], weight)
-                self.assertEqual(found["difference"]["different"], 1)
-                self.assertAlmostEqual(found["difference"]["absolute"], 0.5, places=5)
+                (change,) = diff["modules"][0]["weights"]
+                self.assertEqual(change["first"], weight)
+                self.assertEqual(change["difference"]["different"], 1)
+                self.assertAlmostEqual(change["difference"]["absolute"], 0.5, places=5)
 
     def test_one_weight_with_a_name_that_tells_nothing(self):
         for name in ["bert_micro", "gpt2_tiny"]:
@@ -121,9 +121,9 @@ class Diff(Case):
             for place in [one.name for one in Model(self.path(name)).nodes
                           if one.op_type == "Softmax"][:3]:
                 scope = self.module_of(name, place)
-                told, named = self.edited(name, lambda m: m.lower_softmax(m.node(place)))
+                diff, named = self.edited(name, lambda m: m.lower_softmax(m.node(place)))
                 self.assertEqual(named, {scope: ["relowered"]}, (name, place))
-                self.assertTrue(told["modules"][0]["same_boundary"])
+                self.assertTrue(diff["modules"][0]["same_boundary"])
 
     def test_modules_lowered_as_a_whole(self):
         for name, op_type, lower in [("bert_micro_12l", "LayerNormalization", Model.lower_normalization),
@@ -134,10 +134,10 @@ class Diff(Case):
                 def lower_all(model):
                     for place in chosen:
                         lower(model, model.node(place))
-                told, named = self.edited(name, lower_all)
+                diff, named = self.edited(name, lower_all)
                 modules = {self.module_of(name, place) for place in chosen}
                 self.assertEqual(named, {module: ["relowered"] for module in modules}, name)
-                self.assertTrue(all(one["same_boundary"] for one in told["modules"]), name)
+                self.assertTrue(all(one["same_boundary"] for one in diff["modules"]), name)
 
     def test_a_quantized_module(self):
         for name in ["bert_micro", "bert_micro_12l"]:
@@ -150,10 +150,10 @@ class Diff(Case):
 
     def test_an_operator_set(self):
         for name in ["bert_micro", "dynamo"]:
-            told, named = self.edited(name, lambda model: model.raise_opset(99))
+            diff, named = self.edited(name, lambda model: model.raise_opset(99))
             self.assertEqual(named, {})
-            self.assertEqual([one["second"] for one in told["header"]], ["99"])
-            self.assertFalse(told["equal"])
+            self.assertEqual([one["second"] for one in diff["header"]], ["99"])
+            self.assertFalse(diff["equal"])
 
     def test_a_layer_more_and_one_less(self):
         name = "bert_micro_12l"
@@ -162,15 +162,15 @@ class Diff(Case):
                 for number in range(11, at, -1):
                     model.move_scope(layer(number), layer(number + 1))
                 model.repeat_layer(layer(at), layer(at + 1), result_of(at - 1))
-            told, named = self.edited(name, more)
-            added = [one["second"] for one in told["modules"] if one["changes"] == ["added"]]
+            diff, named = self.edited(name, more)
+            added = [one["second"] for one in diff["modules"] if one["changes"] == ["added"]]
             self.assertTrue(added)
             self.assertTrue(all(path.startswith(f"encoder.layer.{at + 1}") for path in added))
-            others = {one["first"]: one["second"] for one in told["modules"]
+            others = {one["first"]: one["second"] for one in diff["modules"]
                       if one["changes"] == ["renamed"]}
             self.assertEqual(others, {f"encoder.layer.{number}": f"encoder.layer.{number + 1}"
                                       for number in range(at + 1, 12)})
-            self.assertEqual(len(told["modules"]), len(added) + len(others))
+            self.assertEqual(len(diff["modules"]), len(added) + len(others))
             _, named = self.edited(name, lambda model: model.remove_layer(layer(at),
                                                                           result_of(at - 1)))
             self.assertIn(f"encoder.layer.{at}", named)

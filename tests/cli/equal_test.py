@@ -50,12 +50,12 @@ class Equal(Case):
         return self.edited(name, lambda model: shuffle(model, seed))
 
     def functions(self, path, output):
-        told = json.loads(self.succeed("fold", path, "-o", output, "--format", "json").stdout)
-        return sorted((one["name"], one["calls"], one["nodes"]) for one in told["functions"])
+        answer = json.loads(self.succeed("fold", path, "-o", output, "--format", "json").stdout)
+        return sorted((one["name"], one["calls"], one["nodes"]) for one in answer["functions"])
 
     def like(self, path, module):
-        told = json.loads(self.succeed("query", path, f"like:{module}", "--format", "json").stdout)
-        return [one["path"] for one in told["modules"]]
+        answer = json.loads(self.succeed("query", path, f"like:{module}", "--format", "json").stdout)
+        return [one["path"] for one in answer["modules"]]
 
     def test_fold_gives_equal_modules_one_function_in_any_order(self):
         for name in ["bert_micro_12l", "gpt2_tiny", "bert_mlm"]:
@@ -105,10 +105,10 @@ class Equal(Case):
         name = "bert_micro_12l"
         path = self.shuffled(name, 3)
         asked = ["--module", "encoder.layer.2", "--module", "encoder.layer.9", "--format", "json"]
-        told = json.loads(self.succeed("diff", FIXTURES / name / "model.onnx", path, *asked).stdout)
-        self.assertTrue(told["same_function"])
-        self.assertEqual(told["matched"]["nodes"], told["first"]["nodes"])
-        self.assertTrue(told["weights"])
+        answer = json.loads(self.succeed("diff", FIXTURES / name / "model.onnx", path, *asked).stdout)
+        self.assertTrue(answer["same_function"])
+        self.assertEqual(answer["matched"]["nodes"], answer["first"]["nodes"])
+        self.assertTrue(answer["weights"])
         edited = self.edited(name, lambda model: model.change_operator(
             next(one for one in model.nodes if one.op_type == "Softmax"), "LogSoftmax"))
         result = run("diff", path, edited, "--module", "encoder.layer.0", "--nodes")
@@ -138,9 +138,9 @@ class Equal(Case):
         edited = self.edited("bert_micro_12l", lambda m: m.insert_operator(m.node(place)))
         result = run("compare", FIXTURES / "bert_micro_12l" / "model.onnx", edited)
         self.assertIn("structure    different in encoder.layer.1.intermediate.dense: ", result.stdout)
-        told = json.loads(run("compare", FIXTURES / "bert_micro_12l" / "model.onnx", edited,
-                              "--format", "json").stdout)
-        self.assertEqual(told["structure"]["difference"]["first"]["module"],
+        answer = json.loads(run("compare", FIXTURES / "bert_micro_12l" / "model.onnx", edited,
+                                "--format", "json").stdout)
+        self.assertEqual(answer["structure"]["difference"]["first"]["module"],
                          "encoder.layer.1.intermediate.dense")
 
 

@@ -61,16 +61,16 @@ class Oracle(Case):
     def test_a_source_that_does_not_count_can_be_the_truth_for_the_others(self):
         # Names attribute calls of functions to the functions, whose bodies have no metadata.
         model = DIALECTS / "builder.onnx"
-        for oracle, sources, known in (("metadata", "scope,function", 40),
+        for oracle, sources, least in (("metadata", "scope,function", 40),
                                        ("scope", "metadata", 37)):
             report = self.report("tag", model, "--sources", sources, "--oracle", oracle)
             self.assertNotIn(oracle, report["provenance"])
-            self.assertEqual([report[k] for k in KINDS], [known, 0, 0, 0, 0])
+            self.assertEqual([report[k] for k in KINDS], [least, 0, 0, 0, 0])
         # A source compared with itself has no differences; one without evidence, nothing to compare.
         folder = FIXTURES / "shared_twice"
-        for oracle, known in (("scope", 51), ("metadata", 0)):
+        for oracle, least in (("scope", 51), ("metadata", 0)):
             report = self.report("tag", folder / "model.onnx", "--oracle", oracle)
-            self.assertEqual([report[k] for k in KINDS], [known, 0, 0, 0, 0])
+            self.assertEqual([report[k] for k in KINDS], [least, 0, 0, 0, 0])
 
     def test_an_oracle_that_cannot_be_one(self):
         model = FIXTURES / "mlp" / "model.onnx"

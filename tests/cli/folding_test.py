@@ -19,9 +19,9 @@ LIGHT = ["--no-sync"]
 class Fold(Case):
     def fold(self, *arguments, fixture=MICRO, name="model.onnx"):
         self.folded = self.folder / "folded.onnx"
-        told = self.succeed("fold", fixture / name, "-m", fixture / "modules.json", "-o",
-                            self.folded, "--format", "json", *LIGHT, *arguments).stdout
-        return json.loads(told)
+        result = self.succeed("fold", fixture / name, "-m", fixture / "modules.json", "-o",
+                              self.folded, "--format", "json", *LIGHT, *arguments).stdout
+        return json.loads(result)
 
     def unfold(self, folded):
         back = self.folder / "back.onnx"
@@ -29,13 +29,13 @@ class Fold(Case):
         return back.read_bytes()
 
     def test_layers_share_functions_and_come_back(self):
-        told = self.fold()
-        calls = {f["name"]: f["calls"] for f in told["functions"]}
+        result = self.fold()
+        calls = {f["name"]: f["calls"] for f in result["functions"]}
         self.assertEqual(calls["BertLayer"], 2)
         self.assertEqual(calls["BertEncoder"], 1)
-        self.assertEqual(len(told["calls"]), sum(calls.values()))
-        self.assertLess(told["folded_bytes"], told["bytes"])
-        self.assertEqual(self.folded.stat().st_size, told["folded_bytes"])
+        self.assertEqual(len(result["calls"]), sum(calls.values()))
+        self.assertLess(result["folded_bytes"], result["bytes"])
+        self.assertEqual(self.folded.stat().st_size, result["folded_bytes"])
         self.assertEqual(self.unfold(self.folded), (MICRO / "model.onnx").read_bytes())
 
     def test_calls_lie_inside_each_other_as_modules_do(self):
@@ -50,11 +50,11 @@ class Fold(Case):
         folded = self.folder / "folded.onnx"
 
         def fold(*arguments):
-            told = json.loads(self.succeed("fold", source, "-o", folded, "--format", "json",
-                                           *LIGHT, *arguments).stdout)
+            answer = json.loads(self.succeed("fold", source, "-o", folded, "--format", "json",
+                                             *LIGHT, *arguments).stdout)
             self.assertEqual(self.unfold(folded), source.read_bytes())
-            self.assertEqual(told["in_bodies"], 0)
-            return {call["module"]: call for call in told["calls"]}
+            self.assertEqual(answer["in_bodies"], 0)
+            return {call["module"]: call for call in answer["calls"]}
 
         calls = fold()
         self.assertEqual(calls["gate"]["graph"], "")
@@ -77,7 +77,7 @@ class Fold(Case):
         self.assertEqual([call["module"] for call in alone], ["pooler.dense"])
         large = self.fold("--least", "20")
         self.assertTrue(all(call["nodes"] >= 20 for call in large["calls"]))
-        self.assertIn("too_small", {left["reason"] for left in large["left"]})
+        self.assertIn("too_small", {row["reason"] for row in large["left"]})
 
     def test_the_text_shows_the_functions_as_a_tree(self):
         shown = self.succeed("fold", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-o",
@@ -86,8 +86,8 @@ class Fold(Case):
         self.assertIn("\n        1 x BertSelfAttention ", shown)
 
     def test_every_call_of_a_shared_module_is_one(self):
-        told = self.fold(fixture=FIXTURES / "two_tower")
-        siamese = [c for c in told["calls"] if c["inside"] is None]
+        result = self.fold(fixture=FIXTURES / "two_tower")
+        siamese = [c for c in result["calls"] if c["inside"] is None]
         self.assertEqual({c["function"].split("::")[1] for c in siamese}, {"Tower"})
         self.assertEqual(len(siamese), 4)
         self.assertEqual({c["call"] for c in siamese}, {0, 1})
@@ -103,8 +103,8 @@ class Fold(Case):
     def test_a_tagged_model_folds_as_the_one_without_tags(self):
         tagged, folded = self.folder / "tagged.onnx", self.folder / "other.onnx"
         self.succeed("tag", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-o", tagged)
-        told = self.succeed("fold", tagged, "-o", folded, *LIGHT)
-        self.assertIn("tags are kept for unfolding", told.stderr)
+        result = self.succeed("fold", tagged, "-o", folded, *LIGHT)
+        self.assertIn("tags are kept for unfolding", result.stderr)
         self.fold()
         data = self.folded.read_bytes()
         self.assertEqual(folded.read_bytes()[:len(data)], data)
@@ -134,8 +134,8 @@ class Fold(Case):
         entry = b"\x72\x08\x0a\x03key\x12\x01v"  # metadata of the model, added by others
         folded.write_bytes(folded.read_bytes() + entry)
         out = self.folder / "out.onnx"
-        told = self.succeed("unfold", folded, "-o", out, *LIGHT)
-        self.assertIn("tags were removed", told.stderr)
+        result = self.succeed("unfold", folded, "-o", out, *LIGHT)
+        self.assertIn("tags were removed", result.stderr)
         self.assertEqual(out.read_bytes(), (MICRO / "model.onnx").read_bytes() + entry)
 
     def test_a_change_that_keeps_the_size_is_noticed_too(self):
@@ -156,8 +156,8 @@ class Fold(Case):
         changed, out = renamed(folded), self.folder / "out.onnx"
         self.assertEqual(len(changed), folded.stat().st_size)
         folded.write_bytes(changed)
-        told = self.succeed("unfold", folded, "-o", out, *LIGHT)
-        self.assertIn("tags were removed", told.stderr)
+        result = self.succeed("unfold", folded, "-o", out, *LIGHT)
+        self.assertIn("tags were removed", result.stderr)
         self.assertEqual(out.read_bytes(), renamed(MICRO / "model.onnx"))
 
     def test_bodies_that_differ_in_constants_share_when_asked_to(self):
@@ -206,23 +206,23 @@ class Unfold(Case):
         data = folded.read_bytes()
         damaged = self.folder / "damaged.onnx"
         damaged.write_bytes(data.replace(b'"nodes": 281', b'"nodes": 2x1'))
-        told = run("unfold", damaged, "-o", out)
-        self.assertEqual(told.returncode, 3)
-        self.assertIn("damaged.onnx", told.stderr)
+        result = run("unfold", damaged, "-o", out)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("damaged.onnx", result.stderr)
         self.assertFalse(out.exists())
 
     def test_a_file_that_was_changed_since_is_opened_call_by_call(self):
         folded, out = self.folder / "folded.onnx", self.folder / "out.onnx"
         self.succeed("fold", MICRO / "model.onnx", "-o", folded, *LIGHT)
         folded.write_bytes(folded.read_bytes().replace(b'"nodes": 281', b'"nodes": 282'))
-        told = self.succeed("unfold", folded, "-o", out, *LIGHT)
-        self.assertIn("changed since", told.stderr)
+        result = self.succeed("unfold", folded, "-o", out, *LIGHT)
+        self.assertIn("changed since", result.stderr)
         self.assertEqual(run("unfold", out, "-o", folded).returncode, 1)  # no functions any more
 
     def test_functions_of_others_are_put_in(self):
         out = self.folder / "out.onnx"
-        told = self.succeed("unfold", MICRO / "model.functions.onnx", "-o", out, *LIGHT)
-        self.assertIn("calls inlined", told.stdout)
+        result = self.succeed("unfold", MICRO / "model.functions.onnx", "-o", out, *LIGHT)
+        self.assertIn("calls inlined", result.stdout)
         names = self.succeed("query", out, "op:MatMul").stdout
         self.assertIn("/MatMul", names)
         self.succeed("validate", out, "--quiet")
@@ -236,8 +236,8 @@ class Unfold(Case):
         for model in (source, tagged):
             self.succeed("unfold", model, "-o", out, *LIGHT)
             self.assertEqual(self.paths(out), before)
-            found = self.succeed("query", out, "encoder.layer.1.attention.self.query").stdout
-            self.assertEqual(sum("Gemm" in line for line in found.splitlines()), 1)
+            names = self.succeed("query", out, "encoder.layer.1.attention.self.query").stdout
+            self.assertEqual(sum("Gemm" in line for line in names.splitlines()), 1)
         self.succeed("unfold", source, "-o", out, "--as-called", *LIGHT)
         self.assertIn("aten", self.succeed("query", out, "op:Gemm").stdout)
 

@@ -36,11 +36,11 @@ def options_of(command):
     names, choices = set(), {}
     for line in printed_by(PROGRAM, command, "--help").splitlines():
         if re.match(r"  -", line):
-            found = re.match(r"  (-\S+)", line)[1].split(",")
-            names.update(found)
+            spellings = re.match(r"  (-\S+)", line)[1].split(",")
+            names.update(spellings)
             values = re.match(r"  -\S+ ([a-z][\w-]*(?:[,|][a-z][\w-]*)+)(?:=| |$)", line)
             if values:
-                choices[found[-1]] = set(re.split("[,|]", values[1]))
+                choices[spellings[-1]] = set(re.split("[,|]", values[1]))
     return names, choices
 
 
@@ -187,11 +187,11 @@ def check_zsh_of_model(script, zsh, model):
                          (["explain", model, "/pooler/dense/Ge"], "/pooler/dense/Gemm"),
                          (["explain", model, "pooler.dense.wei"], "pooler.dense.weight"),
                          (["tree", model, "--columns", "nodes,par"], "nodes,parameters,")):
-        made = zsh(script, ["stemma", *line])
-        check(" ".join(line), made == wanted, f"becomes {made}")
+        completions = zsh(script, ["stemma", *line])
+        check(" ".join(line), completions == wanted, f"becomes {completions}")
     for spelled in spellings(script.parent):
-        made = zsh(script, ["stemma", "explain", spelled, "pooler.dense.wei"])
-        check(spelled, made == "pooler.dense.weight", f"becomes {made}")
+        completions = zsh(script, ["stemma", "explain", spelled, "pooler.dense.wei"])
+        check(spelled, completions == "pooler.dense.weight", f"becomes {completions}")
 
 
 def main():

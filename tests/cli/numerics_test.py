@@ -93,8 +93,8 @@ class Numerics(NumbersCase):
     def spoiled(self, module):
         """The values, with a difference in an output of a module."""
         manifest = json.loads((self.folder / "probed.onnx.json").read_text())
-        made = next(one for one in manifest["modules"] if one["module"] == module)["outputs"]
-        return {name: [n + 0.1 for n in numbers] if name in made else numbers
+        outputs = next(one for one in manifest["modules"] if one["module"] == module)["outputs"]
+        return {name: [n + 0.1 for n in numbers] if name in outputs else numbers
                 for name, numbers in self.values.items()}
 
     def test_equal_values_are_within_the_bounds(self):

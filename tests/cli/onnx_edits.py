@@ -107,23 +107,23 @@ class Node(Message):
 
 def node(op_type, inputs, outputs, like, name):
     """A node of the same module as another."""
-    made = Node()
+    message = Node()
     for value in inputs:
-        made.add(1, value)
+        message.add(1, value)
     for value in outputs:
-        made.add(2, value)
-    made.add(3, name)
-    made.add(4, op_type)
+        message.add(2, value)
+    message.add(3, name)
+    message.add(4, op_type)
     for entry in like.all(9):
-        made.add(9, entry)
-    return made
+        message.add(9, entry)
+    return message
 
 
 def tensor(name, dims, kind, data):
-    made = Message()
+    message = Message()
     for dim in dims:
-        made.add(1, dim)
-    return made.add(2, kind).add(8, name).add(9, data)
+        message.add(1, dim)
+    return message.add(2, kind).add(8, name).add(9, data)
 
 
 class Model:
@@ -163,11 +163,11 @@ class Model:
 
     def change_weight(self, name):
         """Adds 0.5 to one number of a float32 initializer with raw data."""
-        found = self.tensor(name)
-        data = bytearray(found.all(9)[0])
+        tensor = self.tensor(name)
+        data = bytearray(tensor.all(9)[0])
         at = len(data) // 8 * 4
         struct.pack_into("<f", data, at, struct.unpack_from("<f", data, at)[0] + 0.5)
-        found.put(9, [bytes(data)])
+        tensor.put(9, [bytes(data)])
 
     def insert_operator(self, place, op_type="Neg"):
         """Inserts an operator after a node, in its module."""
@@ -236,13 +236,13 @@ class Model:
     def quantize_weight(self, place, slot):
         """Converts the weight of a node to int8, with a DequantizeLinear before the node."""
         name = place.inputs[slot]
-        found = self.tensor(name)
-        count = len(found.all(9)[0]) // 4
-        numbers = struct.unpack(f"<{count}f", found.all(9)[0])
+        weight = self.tensor(name)
+        count = len(weight.all(9)[0]) // 4
+        numbers = struct.unpack(f"<{count}f", weight.all(9)[0])
         scale = max(map(abs, numbers)) / 127 or 1.0
         data = struct.pack(f"<{count}b", *(max(-127, min(127, round(x / scale))) for x in numbers))
-        self.tensors.remove(found)
-        self.tensors += [tensor(name + "_quantized", found.all(1), INT8, data),
+        self.tensors.remove(weight)
+        self.tensors += [tensor(name + "_quantized", weight.all(1), INT8, data),
                          tensor(name + "_scale", [], FLOAT, struct.pack("<f", scale)),
                          tensor(name + "_zero_point", [], INT8, b"\0")]
         at = self.nodes.index(place)
@@ -254,19 +254,19 @@ class Model:
     def _layer(self, scope):
         """The nodes of a scope such as `/encoder/layer.1`, its inputs and outputs."""
         inside = [one for one in self.nodes if one.name.startswith(scope + "/")]
-        made = {value for one in inside for value in one.outputs}
+        outputs = {value for one in inside for value in one.outputs}
         read = {value for one in self.nodes if one not in inside for value in one.inputs}
         leaving = [value for one in inside for value in one.outputs
                    if value in read or value in self.outputs()]
-        return inside, made, leaving
+        return inside, outputs, leaving
 
     def repeat_layer(self, scope, new_scope, entering):
         """Inserts a layer with its own weights after another."""
-        inside, made, (result,) = self._layer(scope)
+        inside, outputs, (result,) = self._layer(scope)
         dotted, new_dotted = scope[1:].replace("/", "."), new_scope[1:].replace("/", ".")
         readers = [one for one in self.readers(result) if one not in inside]
         names = {value: value.replace(scope, new_scope) if scope in value else value + "_more"
-                 for value in made}
+                 for value in outputs}
         copies = []
         for one in inside:
             copy = Node(one.bytes())
@@ -308,9 +308,9 @@ class Model:
         for one in self.nodes:
             if one.name.startswith(scope + "/"):
                 one.put(3, [new_scope + one.name[len(scope):]])
-        kept = self.outputs()
+        outputs = self.outputs()
         renamed = {value: new_scope + value[len(scope):] for one in self.nodes
-                   for value in one.outputs if value.startswith(scope + "/") and value not in kept}
+                   for value in one.outputs if value.startswith(scope + "/") and value not in outputs}
         renamed.update(names)
         for one in self.nodes:
             one.put(1, [renamed.get(value, value) for value in one.inputs])

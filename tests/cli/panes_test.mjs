@@ -91,14 +91,14 @@ const tests = {
     for (const name of ["bert_micro", "unet_tiny", "gpt2_tiny", "two_tower", "control_flow"]) {
       const [first, second] = [fixture(name), await optimized(name, "extended")];
       const page = panes([first, second], ...captureOf(name));
-      const told = JSON.parse(diff([first, second], ...captureOf(name), "--format", "json").stdout);
-      assert.equal(page.status, told.equal ? 0 : 1);
+      const report = JSON.parse(diff([first, second], ...captureOf(name), "--format", "json").stdout);
+      assert.equal(page.status, report.equal ? 0 : 1);
       const [step] = page.steps;
       const paths = page.models.map(pathsOf);
       assert.deepEqual(step.changes.map(({ends, changes, nodes}) => [...ends.map((m, side) => m < 0 ? null : paths[side][m]), changes, nodes]),
-                       told.modules.map(({first, second, changes, nodes}) => [first, second, changes, [nodes.only_first, nodes.only_second]]), name);
-      assert.deepEqual(step.header, told.header.map(({what, first, second}) => [what, first ?? "", second ?? ""]));
-      assert.deepEqual([step.same, step.of], [told.matched.same_modules, told.size_first.modules]);
+                       report.modules.map(({first, second, changes, nodes}) => [first, second, changes, [nodes.only_first, nodes.only_second]]), name);
+      assert.deepEqual(step.header, report.header.map(({what, first, second}) => [what, first ?? "", second ?? ""]));
+      assert.deepEqual([step.same, step.of], [report.matched.same_modules, report.size_first.modules]);
 
       const places = new Map(sidecar("tag", first, ...captureOf(name)).nodes.map(({graph, index}, i) => [`${graph}#${index}`, i]));
       const carried = sidecar("carry", first, second, ...captureOf(name), "-o", join(folder, "carried.onnx")).nodes;
@@ -106,14 +106,14 @@ const tests = {
       const origins = carried.map(({origins, origin_kind: kind}) => ["kept", "replaced"].includes(kind) ? origins.map(({graph, index}) => places.get(`${graph}#${index}`)) : []);
       const all = new Set(origins.flat());
       carried.forEach(({name: node}, w) => {
-        const found = pairs.filter(pair => pair[1] === w).map(([v]) => v);
+        const sources = pairs.filter(pair => pair[1] === w).map(([v]) => v);
         for (const v of origins[w]) {
-          assert.ok(found.includes(v), `${name}: ${node} has an origin that is not linked`);
+          assert.ok(sources.includes(v), `${name}: ${node} has an origin that is not linked`);
         }
-        for (const v of found.filter(each => !origins[w].includes(each))) { // merged with an equal one
+        for (const v of sources.filter(each => !origins[w].includes(each))) { // merged with an equal one
           assert.ok(origins[w].length === 0 || !all.has(v), `${name}: ${node} is linked with the origin of another`);
         }
-        linked += found.length;
+        linked += sources.length;
       });
     }
     assert.ok(linked > 400, `${linked}`);

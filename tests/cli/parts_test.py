@@ -48,10 +48,10 @@ class Cut(Case):
                 part = self.folder / f"{module}.onnx"
                 self.succeed("cut", whole, "--module", module, "-o", part, "--force")
                 self.succeed("validate", part, "--no-checker")
-                kept = self.tags(part)
-                self.assertEqual(kept, {name: tags[name] for name in kept}, carriers)
+                part_tags = self.tags(part)
+                self.assertEqual(part_tags, {name: tags[name] for name in part_tags}, carriers)
                 self.succeed("tag", part, "-o", again)
-                self.assertEqual(self.tags(again), kept, carriers)
+                self.assertEqual(self.tags(again), part_tags, carriers)
                 written = again.read_bytes()
                 self.succeed("tag", again, "-o", again)
                 self.assertEqual(again.read_bytes(), written, carriers)
@@ -106,10 +106,10 @@ class Cut(Case):
                  node("Neg", ["v"], ["w"], "/c/Neg"), node("Abs", ["w"], ["y"], "/d/Abs")]
         whole = self.folder / "whole.onnx"
         whole.write_bytes(model(graph(nodes)))
-        told = run("cut", whole, "--module", "c", "-o", self.folder / "c.onnx")
-        self.assertEqual(told.returncode, 1)
+        result = run("cut", whole, "--module", "c", "-o", self.folder / "c.onnx")
+        self.assertEqual(result.returncode, 1)
         self.assertIn("'v' is defined more than once, by node '/a/Relu' (#0) and node '/b/Tanh'",
-                      told.stderr)
+                      result.stderr)
         self.assertIn("/b/Tanh", run("validate", whole).stdout)
         folded = run("fold", whole, "--least", "1", "-o", self.folder / "f.onnx")
         self.assertEqual(folded.returncode, 3)
@@ -117,8 +117,8 @@ class Cut(Case):
 
     def test_one_module_only(self):
         out = self.folder / "part.onnx"
-        told = self.cut("--module", "encoder.layer.*", "-o", out, status=1)
-        self.assertIn("matches 2 modules", told)
+        result = self.cut("--module", "encoder.layer.*", "-o", out, status=1)
+        self.assertIn("matches 2 modules", result)
         self.assertFalse(out.exists())
 
     def test_usage(self):
@@ -138,15 +138,15 @@ class Cut(Case):
             self.assertEqual(self.names(alone), self.names(parts / cut["file"]))
 
     def test_files_are_the_same_for_any_number_of_threads(self):
-        made = []
+        contents = []
         for threads in (1, 2, 5):
             parts = self.folder / "parts"
-            told = self.cut("--all", "-d", parts, "--threads", threads)
-            made.append((told.stdout, {path.name: path.read_bytes() for path in parts.iterdir()}))
+            result = self.cut("--all", "-d", parts, "--threads", threads)
+            contents.append((result.stdout, {path.name: path.read_bytes() for path in parts.iterdir()}))
             shutil.rmtree(parts)
-        self.assertGreater(len(made[0][1]), 10)
-        self.assertEqual(made[0], made[1])
-        self.assertEqual(made[0], made[2])
+        self.assertGreater(len(contents[0][1]), 10)
+        self.assertEqual(contents[0], contents[1])
+        self.assertEqual(contents[0], contents[2])
 
     def test_a_part_of_2_gib_has_its_weights_outside(self):
         count = 2 ** 29 + 16
@@ -210,8 +210,8 @@ class Split(Case):
         return out.read_bytes()
 
     def test_by_query_each_module_is_a_part(self):
-        told = self.split("--module", "encoder.layer.*", "--module", "pooler", "--format", "json")
-        self.assertEqual(json.loads(told.stdout), self.manifest())
+        result = self.split("--module", "encoder.layer.*", "--module", "pooler", "--format", "json")
+        self.assertEqual(json.loads(result.stdout), self.manifest())
         modules = [part["module"] for part in self.manifest()["parts"]]
         for module in ["encoder.layer.0", "encoder.layer.1", "pooler"]:
             self.assertEqual(modules.count(module), 1)
@@ -219,8 +219,8 @@ class Split(Case):
 
     def test_a_note_says_which_module_has_no_nodes(self):
         for module in ("embeddings.dropout", "embeddings.dropo*"):
-            told = self.split("--force", "--module", "pooler", "--module", module)
-            self.assertIn(f"'{module}' has no nodes in the main graph, and no part", told.stderr)
+            result = self.split("--force", "--module", "pooler", "--module", module)
+            self.assertIn(f"'{module}' has no nodes in the main graph, and no part", result.stderr)
 
     def test_parts_are_called_after_their_modules_even_if_these_have_no_tags(self):
         self.split("--module", "encoder.layer")
@@ -303,9 +303,9 @@ class Split(Case):
                                  ("scale", "float32"): 1, ("zero_point", "int8"): 1})
         self.assertIn(f"{parameters} parameters (float32 144 B, int8 20 B, int32 20 B)",
                       self.succeed("tree", whole).stdout)
-        told = json.loads(self.succeed("analyze", whole, "--format", "json").stdout)
-        self.assertEqual(told["analysis"]["modules"][0]["parameters"], parameters)
-        self.assertEqual(told["analysis"]["modules"][0]["bytes"], size)
+        answer = json.loads(self.succeed("analyze", whole, "--format", "json").stdout)
+        self.assertEqual(answer["analysis"]["modules"][0]["parameters"], parameters)
+        self.assertEqual(answer["analysis"]["modules"][0]["bytes"], size)
         shown = self.folder / "bytes.json"
         self.succeed("export", whole, "--to", "model-explorer", "-o", self.folder / "model.json",
                      "--weight-bytes", shown)
@@ -330,15 +330,15 @@ class Split(Case):
         (parts / "mine.onnx").write_text("not a part")
         self.succeed("split", model, "--parts", "2", "-d", parts, "--force")
         manifest = json.loads((parts / "split.json").read_text())
-        kept = {part["file"] for part in manifest["parts"]} | {"mine.onnx", "skeleton.onnx"}
-        self.assertEqual({path.name for path in parts.glob("*.onnx")}, kept)
+        files = {part["file"] for part in manifest["parts"]} | {"mine.onnx", "skeleton.onnx"}
+        self.assertEqual({path.name for path in parts.glob("*.onnx")}, files)
 
     def test_join_says_what_was_edited(self):
         self.split("--parts", "2")
         part = self.folder / "parts" / self.manifest()["parts"][1]["file"]
         part.write_bytes(part.read_bytes() + b"\x12\x01x")
-        told = self.succeed("join", self.folder / "parts", "-o", self.folder / "joined.onnx")
-        self.assertIn(f"changes in {part.name}", told.stdout)
+        result = self.succeed("join", self.folder / "parts", "-o", self.folder / "joined.onnx")
+        self.assertIn(f"changes in {part.name}", result.stdout)
 
     def test_join_of_what_is_no_split(self):
         out = self.folder / "joined.onnx"
@@ -360,8 +360,8 @@ class Split(Case):
         text = json.dumps(self.manifest()).replace("skeleton.onnx", "../skeleton.onnx")
         shutil.copy(self.folder / "parts" / "skeleton.onnx", self.folder)
         (self.folder / "parts" / "split.json").write_text(text)
-        told = self.fail_with(3, "join", self.folder / "parts", "-o", self.folder / "out.onnx")
-        self.assertIn("is not in the folder", told)
+        result = self.fail_with(3, "join", self.folder / "parts", "-o", self.folder / "out.onnx")
+        self.assertIn("is not in the folder", result)
 
 
 if __name__ == "__main__":

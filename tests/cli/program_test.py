@@ -160,19 +160,19 @@ class TaggedFiles(Case):
         tagged, again = self.folder / "tagged.onnx", self.folder / "again.onnx"
         self.succeed("tag", FIXTURES / "mlp/model.onnx", "-m", FIXTURES / "mlp/modules.json", "-o",
                      tagged, "-q")
-        told = self.succeed("tag", tagged, "-o", again)
-        self.assertNotIn("lost", told.stderr)
+        result = self.succeed("tag", tagged, "-o", again)
+        self.assertNotIn("lost", result.stderr)
         self.assertEqual(again.read_bytes(), tagged.read_bytes())
-        told = self.succeed("tag", tagged, "-o", again, "--recompute")
-        self.assertIn("known only from its record", told.stderr)
+        result = self.succeed("tag", tagged, "-o", again, "--recompute")
+        self.assertIn("known only from its record", result.stderr)
         self.assertNotEqual(again.read_bytes(), tagged.read_bytes())
 
     def test_what_the_oracle_says_is_no_message(self):
         fixture = FIXTURES / "mlp"
         asked = "tag", fixture / "model.onnx", "--oracle", fixture / "truth.json"
-        told = [line for line in self.succeed(*asked).stdout.splitlines() if line.startswith("accuracy")]
-        self.assertEqual(len(told), 1)
-        self.assertEqual(self.succeed(*asked, "-q").stdout.splitlines()[0], told[0])
+        lines = [line for line in self.succeed(*asked).stdout.splitlines() if line.startswith("accuracy")]
+        self.assertEqual(len(lines), 1)
+        self.assertEqual(self.succeed(*asked, "-q").stdout.splitlines()[0], lines[0])
         self.assertEqual(self.succeed(*asked[:2], "-q").stdout, "")
 
     def test_messages_are_one_line_whatever_they_quote(self):
@@ -182,10 +182,10 @@ class TaggedFiles(Case):
     def test_where_nothing_folds_it_says_what_would(self):
         model = FIXTURES / "mlp/model.onnx"
         out = self.folder / "folded.onnx"
-        told = self.fail_with(1, "fold", model, "-o", out, saying="no module to fold: ")
-        options = told[told.index("; ") + 2:told.index(" would make")].split()
+        result = self.fail_with(1, "fold", model, "-o", out, saying="no module to fold: ")
+        options = result[result.index("; ") + 2:result.index(" would make")].split()
         self.assertEqual(options[:2], ["--select", "all"])
-        self.assertIn("would make", told)
+        self.assertIn("would make", result)
         self.succeed("fold", model, "-o", out, *options)
         self.assertNotIn("would", self.fail_with(1, "fold", model, "-o", out, "--depth", "0", "--least",
                                                  "1000"))
@@ -214,8 +214,8 @@ class TaggedFiles(Case):
         tree.write_text(self.succeed("tree", model, "-m", capture, "--format", "json").stdout)
         for modules in sidecar, tree:
             again = self.folder / "again.onnx"
-            told = self.succeed("tag", model, "-m", modules, "-o", again)
-            self.assertEqual(told.stderr, "")
+            result = self.succeed("tag", model, "-m", modules, "-o", again)
+            self.assertEqual(result.stderr, "")
             self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
             self.assertIn("no errors or warnings", self.succeed("validate", tagged, "-m", modules).stdout)
         # A model as the original: nodes of the other one also name its nodes.
@@ -252,16 +252,16 @@ class TaggedFiles(Case):
         tagged.write_bytes(whole.replace(b'{"schema": "stemma.model/1"', b'{"schema": {stemma.model/1"'))
         for arguments in ["tree", tagged], ["tag", tagged, "-o", again, "--recompute"], \
                 ["tag", tagged, "-o", again]:
-            told = self.succeed(*arguments)
-            self.assertIn("pkg.stemma.model cannot be read and is ignored", told.stderr)
+            result = self.succeed(*arguments)
+            self.assertIn("pkg.stemma.model cannot be read and is ignored", result.stderr)
         self.assertEqual(again.read_bytes(), whole)
         cut = self.folder / "cut.onnx"
-        told = self.succeed("cut", tagged, "--module", "fc1", "-o", cut)
-        self.assertIn("pkg.stemma.model cannot be read and is ignored", told.stderr)
+        result = self.succeed("cut", tagged, "--module", "fc1", "-o", cut)
+        self.assertIn("pkg.stemma.model cannot be read and is ignored", result.stderr)
         self.assertNotIn(b"pkg.stemma.model", cut.read_bytes())
-        found = run("validate", tagged)
-        self.assertEqual(found.returncode, 1)
-        self.assertIn("[tags.damaged]", found.stdout)
+        report = run("validate", tagged)
+        self.assertEqual(report.returncode, 1)
+        self.assertIn("[tags.damaged]", report.stdout)
 
     def test_a_tag_changed_by_hand_counts(self):
         tagged = self.folder / "tagged.onnx"

@@ -44,9 +44,9 @@ class Query(Case):
         places = self.succeed("query", unnamed, "", *capture, "--format", "indices").stdout
         places = places.splitlines()
         self.assertEqual(places, [f"{n['graph']}#{n['index']}" for n in everything["nodes"]])
-        told = json.loads(self.succeed("explain", unnamed, *capture, *places, "--format",
-                                       "json").stdout)
-        for answer, node in zip(told["answers"], everything["nodes"]):
+        report = json.loads(self.succeed("explain", unnamed, *capture, *places, "--format",
+                                         "json").stdout)
+        for answer, node in zip(report["answers"], everything["nodes"]):
             self.assertEqual([n["name"] for n in answer["nodes"]], [node["name"]])
 
     def test_quantized_weights_are_those_of_the_operators_that_use_them(self):
@@ -68,22 +68,22 @@ class Query(Case):
     def test_shared_weights_and_inputs_have_all_their_readers(self):
         for fixture, name, passed_on in (("shared_twice", "onnx::MatMul_74", 2), ("bert_micro", "input_ids", 0)):
             model = FIXTURES / fixture / "model.onnx"
-            found = self.succeed("query", model, f"reads:'{name}'").stdout.splitlines()
-            told = self.succeed("explain", model, name).stdout
-            readers = re.findall(r"^  read by +(.*) \(#", told, re.MULTILINE)
+            names = self.succeed("query", model, f"reads:'{name}'").stdout.splitlines()
+            output = self.succeed("explain", model, name).stdout
+            readers = re.findall(r"^  read by +(.*) \(#", output, re.MULTILINE)
             self.assertTrue(readers)
-            self.assertLessEqual(set(readers), set(found))
+            self.assertLessEqual(set(readers), set(names))
             copies = [node for node in readers if node.startswith("Identity")]
             self.assertEqual(len(copies), passed_on)
-            self.assertGreaterEqual(len(found), len(readers) + passed_on)
+            self.assertGreaterEqual(len(names), len(readers) + passed_on)
 
     def test_a_value_says_how_its_readers_are_found(self):
         model = MICRO / "model.onnx"
         self.fail_with(1, "query", model, "fed-by:input_ids",
                        saying="'input_ids' is an input: 'reads:input_ids' matches the nodes that read it")
         name = self.ask("op:Softmax", "--list", "values")[0]
-        told = self.fail_with(1, "query", model, f"reads:{name}", saying="matches the nodes that read it")
-        term = told.split("'fed-by:")[1].split("'")[0]
+        result = self.fail_with(1, "query", model, f"reads:{name}", saying="matches the nodes that read it")
+        term = result.split("'fed-by:")[1].split("'")[0]
         self.assertEqual(len(self.succeed("query", model, f"fed-by:{term}").stdout.splitlines()), 1)
 
     def test_a_list_of_nothing_is_none(self):
@@ -286,42 +286,42 @@ class Compare(Case):
                                           else "unnamed.onnx")
             copy = self.folder / "copy.onnx"
             shutil.copy(model, copy)
-            told = self.compare(model, copy, 0, "--only", "structure,tags")
-            self.assertTrue(told["equal"])
-            self.assertNotIn("initializers", told)
+            result = self.compare(model, copy, 0, "--only", "structure,tags")
+            self.assertTrue(result["equal"])
+            self.assertNotIn("initializers", result)
 
     def test_a_tagged_model_has_the_graph_and_weights_of_the_original(self):
         tagged = self.folder / "tagged.onnx"
         self.succeed("tag", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-o", tagged)
         self.compare(MICRO / "model.onnx", tagged, 0, "--only", "structure,initializers")
-        told = self.compare(MICRO / "model.onnx", tagged, 1, "--only", "tags")
-        self.assertEqual(told["tags"]["same"] + sum(m["nodes"] for m in told["tags"]["moved"]), 281)
+        result = self.compare(MICRO / "model.onnx", tagged, 1, "--only", "tags")
+        self.assertEqual(result["tags"]["same"] + sum(m["nodes"] for m in result["tags"]["moved"]), 281)
         self.compare(MICRO / "model.onnx", tagged, 0, "-m", MICRO / "modules.json")
 
     def test_the_first_difference_is_shown_with_what_is_around_it(self):
-        told = self.compare(MICRO / "model.onnx", MICRO / "model.nofold.onnx", 1)
-        difference = told["structure"]["difference"]
+        result = self.compare(MICRO / "model.onnx", MICRO / "model.nofold.onnx", 1)
+        difference = result["structure"]["difference"]
         self.assertNotEqual(difference["first"]["op_type"], difference["second"]["op_type"])
         said = run("compare", MICRO / "model.onnx", MICRO / "model.nofold.onnx").stdout
         self.assertIn(f"> {difference['first']['op_type']} node", said)
         self.assertIn(f"> {difference['second']['op_type']} node", said)
 
     def test_names_alone_make_no_other_graph(self):
-        told = self.compare(MICRO / "model.onnx", MICRO / "anonymous.onnx", 1, "--only",
-                            "structure,initializers")
-        self.assertTrue(told["structure"]["equal"])
-        self.assertEqual({one["change"] for one in told["initializers"]["differences"]}, {"renamed"})
+        result = self.compare(MICRO / "model.onnx", MICRO / "anonymous.onnx", 1, "--only",
+                              "structure,initializers")
+        self.assertTrue(result["structure"]["equal"])
+        self.assertEqual({one["change"] for one in result["initializers"]["differences"]}, {"renamed"})
 
     def test_a_changed_weight_is_found(self):
         content = (FIXTURES / "mlp" / "model.onnx").read_bytes()
         at = content.index(b"fc1.biasJ") + len(b"fc1.biasJ") + 1  # raw data after its length
         changed = self.folder / "changed.onnx"
         changed.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1:])
-        told = self.compare(FIXTURES / "mlp" / "model.onnx", changed, 1)
-        self.assertTrue(told["structure"]["equal"])
-        self.assertTrue(told["tags"]["equal"])
+        result = self.compare(FIXTURES / "mlp" / "model.onnx", changed, 1)
+        self.assertTrue(result["structure"]["equal"])
+        self.assertTrue(result["tags"]["equal"])
         self.assertEqual([(one["change"], one["name"])
-                          for one in told["initializers"]["differences"]],
+                          for one in result["initializers"]["differences"]],
                          [("changed", "fc1.bias")])
 
     def test_bad_input(self):
@@ -341,18 +341,18 @@ class Analyze(Case):
 
     def test_csv_says_what_json_says(self):
         arguments = ["analyze", MICRO / "model.onnx", "-m", MICRO / "modules.json"]
-        told = json.loads(self.succeed(*arguments, "--format", "json").stdout)
+        answer = json.loads(self.succeed(*arguments, "--format", "json").stdout)
         rows = {}
         for table in ["tags", "modules", "operators"]:
             text = self.succeed(*arguments, "--format", "csv", "--table", table).stdout
             rows[table] = list(csv.DictReader(io.StringIO(text)))
-        self.assertEqual({row["tag"]: int(row["nodes"]) for row in rows["tags"]}, told["tags"])
+        self.assertEqual({row["tag"]: int(row["nodes"]) for row in rows["tags"]}, answer["tags"])
         self.assertEqual([row["module"] for row in rows["modules"]],
-                         [module["path"] for module in told["analysis"]["modules"]])
-        for module, row in zip(told["analysis"]["modules"], rows["modules"]):
+                         [module["path"] for module in answer["analysis"]["modules"]])
+        for module, row in zip(answer["analysis"]["modules"], rows["modules"]):
             self.assertEqual(int(row["bytes"]), module["bytes"])
         self.assertEqual(sum(int(row["nodes"]) for row in rows["operators"] if not row["module"]),
-                         told["nodes"])
+                         answer["nodes"])
 
     def test_what_a_filter_leaves_adds_up(self):
         model = MICRO / "model.onnx"
@@ -369,11 +369,11 @@ class Analyze(Case):
 
     def test_unknown_classes_are_null_everywhere(self):
         model = MICRO / "model.onnx"
-        for command, find in ((("tree", model), lambda told: told["modules"]),
-                              (("explain", model, "encoder"), lambda told: told["answers"][0]["modules"]),
-                              (("analyze", model, "--cost"), lambda told: told["modules"])):
-            told = json.loads(self.succeed(*command, "--format", "json").stdout)
-            self.assertEqual({one["class"] for one in find(told)}, {None}, command)
+        for command, find in ((("tree", model), lambda document: document["modules"]),
+                              (("explain", model, "encoder"), lambda document: document["answers"][0]["modules"]),
+                              (("analyze", model, "--cost"), lambda document: document["modules"])):
+            answer = json.loads(self.succeed(*command, "--format", "json").stdout)
+            self.assertEqual({one["class"] for one in find(answer)}, {None}, command)
 
     def test_what_is_not_about_the_filtered_nodes_says_so(self):
         model = MICRO / "model.onnx"
@@ -389,9 +389,9 @@ class Analyze(Case):
 
     def test_modules_that_run_twice_are_told_with_the_way(self):
         folder = FIXTURES / "shared_twice"
-        told = json.loads(self.succeed("analyze", folder / "model.onnx", "-m",
-                                       folder / "modules.json", "--format", "json").stdout)
-        ways = {one["module"]: one["witness"] for one in told["analysis"]["non_convex"]}
+        answer = json.loads(self.succeed("analyze", folder / "model.onnx", "-m",
+                                         folder / "modules.json", "--format", "json").stdout)
+        ways = {one["module"]: one["witness"] for one in answer["analysis"]["non_convex"]}
         self.assertIn("block", ways)
         self.succeed("explain", folder / "model.onnx", *ways["block"])
 

@@ -38,8 +38,8 @@ const sorted = list => [...list].sort();
 /** What the page shows as the number before a word in the facts of a module. */
 async function fact(page, word) {
   const texts = await page.texts(".facts span");
-  const found = texts.find(text => text.endsWith(` ${word}`));
-  return found && Number(found.split(" ")[0].replaceAll(",", ""));
+  const label = texts.find(text => text.endsWith(` ${word}`));
+  return label && Number(label.split(" ")[0].replaceAll(",", ""));
 }
 const goTo = async (page, place) => {
   await page.evaluate(`new Promise(done => {
@@ -79,20 +79,20 @@ const tests = {
   async "a report shows every module with its nodes, graph and border"() {
     for (const name of ["bert_micro", "shared_twice", "two_tower"]) {
       const model = fixture(name);
-      const told = sidecar(model);
+      const expected = sidecar(model);
       const page = await Page.open(report(model));
-      const nodes = new Map(told.nodes.map(node => [`${node.graph}#${node.index}`, node]));
+      const nodes = new Map(expected.nodes.map(node => [`${node.graph}#${node.index}`, node]));
       const nodeAt = place => place && nodes.get(`${place.graph}#${place.index}`);
       const head = await page.text("#head");
-      assert.ok(head.includes(`${told.nodes.length} nodes`), head);
-      for (const [m, module] of told.modules.entries()) {
+      assert.ok(head.includes(`${expected.nodes.length} nodes`), head);
+      for (const [m, module] of expected.modules.entries()) {
         await goTo(page, `m=${m}`);
         const where = `${name}: '${module.path}'`;
         assert.equal(await fact(page, module.nodes === 1 ? "node" : "nodes"), module.nodes, where);
         assert.equal(await page.text("#content .tag"), module.tag ?? "no tag of its own", where);
-        const own = told.nodes.filter(node => node.scope_module === module.path && node.op_type !== "Constant");
-        const computing = new Set(told.nodes.filter(node => node.op_type !== "Constant").map(node => node.scope_module));
-        const below = told.modules.filter(other => other.parent === module.path && other.path !== "" &&
+        const own = expected.nodes.filter(node => node.scope_module === module.path && node.op_type !== "Constant");
+        const computing = new Set(expected.nodes.filter(node => node.op_type !== "Constant").map(node => node.scope_module));
+        const below = expected.modules.filter(other => other.parent === module.path && other.path !== "" &&
           [...computing].some(path => isBelow(path, other.path)));
         const edges = (await page.texts("svg path.edge")).length;
         assert.equal((await page.texts("svg .module")).length, below.length, where);
@@ -111,12 +111,12 @@ const tests = {
         const inside = place => isBelow(nodeAt(place).scope_module, module.path);
         const boxOf = place => {
           const node = nodeAt(place);
-          const shapes = joined.get(told.nodes.indexOf(node));
+          const shapes = joined.get(expected.nodes.indexOf(node));
           return shapes !== undefined ? `shapes ${shapes}` : node.scope_module === module.path ? `#${node.index}`
             : below.find(other => isBelow(node.scope_module, other.path)).path;
         };
         const flows = new Set();
-        for (const value of told.values.filter(each => each.kind !== "initializer")) {
+        for (const value of expected.values.filter(each => each.kind !== "initializer")) {
           const from = value.producer;
           if (from && nodeAt(from).op_type === "Constant") {
             continue;
@@ -133,13 +133,13 @@ const tests = {
         assert.ok(edges >= wanted && edges <= wanted + 4, `${where}: ${edges} edges, not ${wanted}`); // outputs of the model
 
         await page.click("[role=tab]", "Boundary");
-        const goesIn = told.values.filter(value => value.kind !== "initializer" && value.consumers.some(inside) &&
+        const goesIn = expected.values.filter(value => value.kind !== "initializer" && value.consumers.some(inside) &&
           !(value.producer && (inside(value.producer) || nodeAt(value.producer).op_type === "Constant")));
-        const weights = told.values.filter(value => value.kind === "initializer" && value.consumers.some(inside));
+        const weights = expected.values.filter(value => value.kind === "initializer" && value.consumers.some(inside));
         const shown = await page.evaluate(`[...document.querySelectorAll("#panel h3")].map(h => h.textContent)`);
         assert.equal(shown[0], `Inputs (${goesIn.length})`, where);
         assert.equal(shown[2], `Weights (${weights.length})`, where);
-        const comesOut = told.values.filter(value => value.producer && inside(value.producer) &&
+        const comesOut = expected.values.filter(value => value.producer && inside(value.producer) &&
           nodeAt(value.producer).op_type !== "Constant" && value.consumers.some(place => !inside(place)));
         const ends = Number(shown[1].match(/\d+/)[0]) - comesOut.length; // outputs of the model
         assert.ok(ends >= 0 && ends <= 4, `${where}: ${shown[1]}`);
@@ -181,21 +181,21 @@ const tests = {
 
   async "tables show nodes, parameters and conflicts"() {
     const model = fixture("bert_mlm");
-    const told = sidecar(model);
+    const expected = sidecar(model);
     const page = await Page.open(report(model));
     await page.click("[role=tab]", "Nodes");
     while (await rest(page) > 0) {
       await page.click("#panel .more");
     }
-    assert.equal((await rows(page)).length, told.nodes.length);
-    assert.deepEqual((await rows(page)).slice(0, 5), told.nodes.slice(0, 5).map(node => node.name));
+    assert.equal((await rows(page)).length, expected.nodes.length);
+    assert.deepEqual((await rows(page)).slice(0, 5), expected.nodes.slice(0, 5).map(node => node.name));
     await page.type("#panel input", "softmax");
-    const wanted = told.nodes.filter(node => /softmax/i.test(`${node.name} ${node.op_type}`));
+    const wanted = expected.nodes.filter(node => /softmax/i.test(`${node.name} ${node.op_type}`));
     assert.deepEqual(await rows(page), wanted.map(node => node.name));
     await page.click("[role=tab]", "Parameters");
-    assert.equal((await rows(page)).length, told.modules.flatMap(module => [...module.parameters, ...module.buffers]).length);
+    assert.equal((await rows(page)).length, expected.modules.flatMap(module => [...module.parameters, ...module.buffers]).length);
     await page.click("[role=tab]", "Conflicts");
-    const conflicts = told.nodes.filter(node => node.conflict);
+    const conflicts = expected.nodes.filter(node => node.conflict);
     assert.equal((await rows(page)).length, conflicts.length);
     assert.deepEqual(page.problems, []);
     await page.close();
@@ -487,8 +487,8 @@ const tests = {
                  nodes: [{name: nodes[0], values: [0.25, "fine"]}]};
     const page = await Page.open(report(model, [...captureOf(model), ...overlay("a.json", profile(1)), ...overlay("b.json", profile(3)),
                                                 ...overlay("cost.json", cost.toString()), ...overlay("odd.json", odd)]));
-    const told = JSON.parse(readFileSync(join(folder, "a.json"), "utf8")).modules;
-    const timeOf = path => told.find(module => module.path === path).us;
+    const modules = JSON.parse(readFileSync(join(folder, "a.json"), "utf8")).modules;
+    const timeOf = path => modules.find(module => module.path === path).us;
     // The first column is picked: boxes are as hot as their shares.
     const heats = await page.evaluate(`[...document.querySelectorAll("svg .module.heated")].map(e => [modules[e.dataset.module].path, Number(e.style.getPropertyValue("--t"))])`);
     assert.deepEqual(sorted(heats.map(([path]) => path)), ["embeddings", "encoder", "pooler"]);

@@ -95,10 +95,10 @@ class Runner(unittest.TestCase):
         np.savez(self.folder / "in.npz", x=half, unused=half)
         done = self.run_runner(model, self.folder / "in.npz", self.folder / "out.npz")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        made = np.load(self.folder / "out.npz")
-        self.assertEqual(sorted(made.files), sorted(names))
-        self.assertEqual(made["x"].tolist(), half.tolist())
-        self.assertEqual((made["file"].tolist(), made["file"].dtype), ([[2, 4, 6]], np.float16))
+        values = np.load(self.folder / "out.npz")
+        self.assertEqual(sorted(values.files), sorted(names))
+        self.assertEqual(values["x"].tolist(), half.tolist())
+        self.assertEqual((values["file"].tolist(), values["file"].dtype), ([[2, 4, 6]], np.float16))
 
     def test_inputs_that_are_missing_are_named(self):
         np.savez(self.folder / "in.npz", y=np.zeros(1))
@@ -118,8 +118,8 @@ class Runner(unittest.TestCase):
         np.savez(self.folder / "inputs.npz", x=np.ones(2), y=np.full(2, 3.0))
         done = self.run_runner("--isolated", self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        made = np.load(self.folder / "results.npz")
-        self.assertEqual({name: made[name].tolist() for name in made.files},
+        values = np.load(self.folder / "results.npz")
+        self.assertEqual({name: values[name].tolist() for name in values.files},
                          {"a.onnx#u": [2, 2], "b.onnx#u": [6, 6]})
 
     def test_usage(self):

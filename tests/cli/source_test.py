@@ -37,11 +37,11 @@ def model(nodes):
     """A chain of Relu nodes, given as (name, doc_string, {metadata}) each."""
     graph, before = b"", "x"
     for number, (name, doc, metadata) in enumerate(nodes):
-        made = field(1, before) + field(2, f"v{number}") + field(3, name) + field(4, "Relu")
-        made += field(6, doc) if doc else b""
+        fields = field(1, before) + field(2, f"v{number}") + field(3, name) + field(4, "Relu")
+        fields += field(6, doc) if doc else b""
         for key, value in metadata.items():
-            made += field(9, field(1, key) + field(2, value))
-        graph += field(1, made)
+            fields += field(9, field(1, key) + field(2, value))
+        graph += field(1, fields)
         before = f"v{number}"
     tensor = field(1, field(1, 1) + field(2, field(1, field(1, 2))))
     graph += field(2, "g") + field(11, field(1, "x") + field(2, tensor)) + field(12, field(1, before) + field(2, tensor))
@@ -76,8 +76,8 @@ class SourceTest(Case):
 
     def source(self, path, node, *options):
         answer = json.loads(run("explain", path, node, "--format", "json", *options).stdout)
-        found = answer["answers"][0]["nodes"][0].get("source")
-        return found and f"{found['file']}:{found['line']}"
+        place = answer["answers"][0]["nodes"][0].get("source")
+        return place and f"{place['file']}:{place['line']}"
 
     def sources(self, path):
         return [self.source(path, f"#{number}") for number in range(4)]
@@ -98,7 +98,7 @@ class SourceTest(Case):
     def test_exported_models_have_their_true_lines(self):
         folder = FIXTURES.parent / "source"
         truth = json.loads((folder / "truth.json").read_text())
-        known = []
+        operators = []
         for model, capture in (("traced.onnx", []), ("plain.onnx", ["-m", folder / "plain.capture.json"])):
             sidecar = self.folder / "tags.json"
             done = run("tag", folder / model, *capture, "--with", "source", "--sidecar", sidecar)
@@ -107,10 +107,10 @@ class SourceTest(Case):
             for node in nodes:
                 if node["op_type"] in truth:
                     self.assertIn(node["source"]["line"], truth[node["op_type"]], node)
-            known.append([node.get("source", {}).get("line") for node in nodes])
+            operators.append([node.get("source", {}).get("line") for node in nodes])
             self.assertNotIn("someone", sidecar.read_text())
-        self.assertEqual(*known)
-        self.assertEqual({line for lines in truth.values() for line in lines} - set(known[0]), set())
+        self.assertEqual(*operators)
+        self.assertEqual({line for lines in truth.values() for line in lines} - set(operators[0]), set())
         shown = run("explain", folder / "traced.onnx", "/Split", "--source-root", folder).stdout
         self.assertIn("rows = [part.mean(-1)", shown)
 

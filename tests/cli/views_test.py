@@ -111,8 +111,8 @@ class Dag(ViewCase):
             operations = json.loads(path.read_text())
             names = shown_names(sidecar)
             for node in sidecar["nodes"]:
-                told = operations[names[node["graph"], node["index"]]]
-                self.assertEqual((told["op_type"], told["tags"]), (node["op_type"], node["tags"]))
+                operation = operations[names[node["graph"], node["index"]]]
+                self.assertEqual((operation["op_type"], operation["tags"]), (node["op_type"], node["tags"]))
             weights = [value for value in sidecar["values"] if value["kind"] == "initializer"]
             self.assertEqual(len(operations), len(sidecar["nodes"]) + len(weights))
             for value in weights:
@@ -145,12 +145,12 @@ class Graphml(ViewCase):
             reads = sum(len(value["consumers"]) for value in sidecar["values"] if value["producer"])
             for options in ([], ["--flat"]):
                 graph, _ = self.read(fixture, *options)
-                operators = [told for _, told in graph.nodes(data=True)
-                             if told["kind"] == "operator"]
-                told = lambda one: (one.get("name", ""), one["op_type"], one["tag"],
-                                    one.get("path", ""), one["provenance"])
+                operators = [fields for _, fields in graph.nodes(data=True)
+                             if fields["kind"] == "operator"]
+                result = lambda one: (one.get("name", ""), one["op_type"], one["tag"],
+                                      one.get("path", ""), one["provenance"])
                 self.assertEqual(
-                    sorted(map(told, operators)),
+                    sorted(map(result, operators)),
                     sorted((node["name"], node["op_type"], node["tag"], node["scope_module"],
                             node["provenance"]) for node in sidecar["nodes"]))
                 modules = graph.number_of_nodes() - len(operators)
@@ -165,17 +165,17 @@ class Graphml(ViewCase):
         for fixture in MODELS:
             sidecar = self.sidecar(fixture)
             _, document = self.read(fixture)
-            found = []
+            nested = []
 
             def walk(graph, above):
-                told = lambda element: {data.get("key"): data.text or ""
-                                        for data in element.findall(GRAPHML + "data")}
+                texts = lambda element: {data.get("key"): data.text or ""
+                                         for data in element.findall(GRAPHML + "data")}
                 for node in graph.findall(GRAPHML + "node"):
-                    about = told(node)
+                    about = texts(node)
                     inner = node.findall(GRAPHML + "graph")
                     self.assertEqual(len(inner), 1 if about["kind"] == "module" else 0)
                     if inner:
-                        found.append((about["path"], above))
+                        nested.append((about["path"], above))
                         walk(inner[0], about["path"])
                     else:
                         self.assertEqual(about.get("path", ""), above)
@@ -183,7 +183,7 @@ class Graphml(ViewCase):
             outermost = document.findall(GRAPHML + "graph")
             self.assertEqual(len(outermost), 1)
             walk(outermost[0], "")
-            self.assertEqual(found, [(m["path"], m["parent"]) for m in sidecar["modules"][1:]])
+            self.assertEqual(nested, [(m["path"], m["parent"]) for m in sidecar["modules"][1:]])
 
     def test_keys_are_declared_and_edges_have_types(self):
         graph, document = self.read("bert_micro")
@@ -324,8 +324,8 @@ class Overlays(ViewCase):
         self.assertEqual([overlay["title"] for overlay in data["overlays"]], [str(path) for path in paths.values()])
         modules = [module[0] for module in data["modules"]]
         time, cost = data["overlays"]
-        told = {modules[row[0]]: row[1:] for row in time["modules"]}
-        self.assertEqual((told["fc1"][0], told["fc2"][0]), (3, 1))
+        rows = {modules[row[0]]: row[1:] for row in time["modules"]}
+        self.assertEqual((rows["fc1"][0], rows["fc2"][0]), (3, 1))
         report = json.loads(paths["cost"].read_text())
         self.assertEqual({modules[row[0]]: row[1] for row in cost["modules"]},
                          {module["path"]: module["macs"] for module in report["modules"]})
@@ -379,9 +379,9 @@ class ModelExplorer(ViewCase):
 
     def read(self, fixture, **more):
         overlays = [self.folder / "counts.json", self.folder / "bytes.json"]
-        told = json.loads(self.write("export", "--to", "model-explorer", "--node-counts", overlays[0],
-                                     "--weight-bytes", overlays[1], fixture=fixture, **more))
-        return told, [json.loads(path.read_text()) for path in overlays]
+        graphs = json.loads(self.write("export", "--to", "model-explorer", "--node-counts", overlays[0],
+                                       "--weight-bytes", overlays[1], fixture=fixture, **more))
+        return graphs, [json.loads(path.read_text()) for path in overlays]
 
     def check_pairs(self, pairs):
         for pair in pairs:
@@ -422,12 +422,12 @@ class ModelExplorer(ViewCase):
 
     def test_files_keep_the_rules_of_the_format(self):
         for fixture in MODELS + ["bert_mlm", "lstm_classifier"]:
-            told, overlays = self.read(fixture)
-            self.assertEqual(set(told), {"label", "graphs"})
-            ids = [graph["id"] for graph in told["graphs"]]
+            graphs, overlays = self.read(fixture)
+            self.assertEqual(set(graphs), {"label", "graphs"})
+            ids = [graph["id"] for graph in graphs["graphs"]]
             self.assertEqual(len(set(ids)), len(ids))
-            nodes = {graph["id"]: {node["id"] for node in graph["nodes"]} for graph in told["graphs"]}
-            for graph in told["graphs"]:
+            nodes = {graph["id"]: {node["id"] for node in graph["nodes"]} for graph in graphs["graphs"]}
+            for graph in graphs["graphs"]:
                 self.check_graph(graph, set(ids))
             for overlay in overlays:
                 self.assertLessEqual(set(overlay), set(ids))
@@ -437,9 +437,9 @@ class ModelExplorer(ViewCase):
 
     def test_modules_are_the_groups_and_their_sums_are_those_of_the_tree(self):
         for fixture in ("bert_micro", "shared_twice", "scale_1000"):
-            told, (counts, _) = self.read(fixture)
+            graphs, (counts, _) = self.read(fixture)
             sidecar = self.sidecar(fixture)
-            (graph,) = told["graphs"]
+            (graph,) = graphs["graphs"]
             by_path = {m["path"]: m for m in sidecar["modules"]}
             results = counts["main"]["results"]
             for group, about in graph["groupNodeAttributes"].items():
@@ -462,15 +462,15 @@ class ModelExplorer(ViewCase):
         self.assertEqual(shown, 4 * (4 * 8 + 8 + 8 * 3 + 3))
 
     def test_bodies_are_graphs_below_their_owners(self):
-        told, _ = self.read("control_flow")
-        owned = [each for graph in told["graphs"] for node in graph["nodes"]
+        graphs, _ = self.read("control_flow")
+        owned = [each for graph in graphs["graphs"] for node in graph["nodes"]
                  for each in node.get("subgraphIds", [])]
-        self.assertEqual(sorted(owned), sorted(g["id"] for g in told["graphs"] if g["id"] != "main"))
+        self.assertEqual(sorted(owned), sorted(g["id"] for g in graphs["graphs"] if g["id"] != "main"))
         self.assertGreaterEqual(len(owned), 3)
 
     def test_models_without_any_hierarchy(self):
-        told, _ = self.read("bert_micro", stem="anonymous", capture=False)
-        self.assertEqual(len([node for node in told["graphs"][0]["nodes"] if node["id"].isdigit()]), 281)
+        graphs, _ = self.read("bert_micro", stem="anonymous", capture=False)
+        self.assertEqual(len([node for node in graphs["graphs"][0]["nodes"] if node["id"].isdigit()]), 281)
 
 
 if __name__ == "__main__":

@@ -38,11 +38,11 @@ def right_answers(fixture, answers, key):
     truth = [one for one in truth if one["kind"] != "constant"]
     right = 0
     for one in truth:
-        told = by_name[one[key]]
+        answer = by_name[one[key]]
         possible = set(one["sources"]) | set(one.get("equal_valued", []))
-        named = set(told["entries"]) | set(told["shared"])
-        right += (bool(told["entries"]) and set(told["entries"]) <= possible and
-                  named >= set(one["sources"]) and told["transform"] == TRANSFORMS[one["transform"]])
+        named = set(answer["entries"]) | set(answer["shared"])
+        right += (bool(answer["entries"]) and set(answer["entries"]) <= possible and
+                  named >= set(one["sources"]) and answer["transform"] == TRANSFORMS[one["transform"]])
     return right, len(truth)
 
 
@@ -237,8 +237,8 @@ class FileAlone(Case):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             torch.onnx.export(module.eval(), inputs, str(path), opset_version=16)
-        told = json.loads(self.succeed("weights", path, "--format", "json", "-q").stdout)["initializers"]
-        return {" ".join(one["entries"]): (one["transform"], round(one["confidence"], 2)) for one in told
+        rows = json.loads(self.succeed("weights", path, "--format", "json", "-q").stdout)["initializers"]
+        return {" ".join(one["entries"]): (one["transform"], round(one["confidence"], 2)) for one in rows
                 if one["name"] not in module.state_dict()}
 
     def test_folded_norms_are_called_like_those_that_left_nodes(self):
@@ -366,10 +366,10 @@ class FreshExport(Case):
         old = self.export(module, inputs, "old.onnx")
         self.change(module, 2)
         new = self.export(module, inputs, "new.onnx")
-        for known in ([], ["--checkpoint", old.with_suffix(".pt")]):
+        for options in ([], ["--checkpoint", old.with_suffix(".pt")]):
             output = self.folder / "patched.onnx"
-            self.succeed("patch", old, "--weights", new.with_suffix(".pt"), "-o", output, *known, *more)
-            self.assertEqual(output.read_bytes(), new.read_bytes(), (type(module), known))
+            self.succeed("patch", old, "--weights", new.with_suffix(".pt"), "-o", output, *options, *more)
+            self.assertEqual(output.read_bytes(), new.read_bytes(), (type(module), options))
 
     def test_products_with_biases_and_normalizations(self):
         from torch import nn
@@ -468,13 +468,13 @@ class FreshExport(Case):
             self.change(module, seed)
             files[name] = self.export(module, torch.randn(1, 3, 9, 9), f"{name}.onnx")
             self.succeed("fold", files[name], "--select", "all", "-o", self.folder / f"{name}.folded.onnx", "-q")
-        old, known, folded = files["old"], files["old"].with_suffix(".pt"), self.folder / "old.folded.onnx"
+        old, checkpoint, folded = files["old"], files["old"].with_suffix(".pt"), self.folder / "old.folded.onnx"
         output = self.folder / "patched.onnx"
-        for more in ([], ["--checkpoint", known], ["-m", known]):
+        for more in ([], ["--checkpoint", checkpoint], ["-m", checkpoint]):
             rows = [json.loads(self.succeed("weights", one, "--format", "json", "-q", *more).stdout)["initializers"]
                     for one in (old, folded)]
             self.assertEqual(*rows)
-        for more in ([], ["--checkpoint", known]):
+        for more in ([], ["--checkpoint", checkpoint]):
             self.succeed("patch", folded, "--weights", files["new"].with_suffix(".pt"), "-o", output, *more)
             self.assertEqual(output.read_bytes(), (self.folder / "new.folded.onnx").read_bytes(), more)
 
@@ -504,8 +504,8 @@ class FreshExport(Case):
         self.change(module, 2)
         torch.save(module.state_dict(), self.folder / "new.pt")
         patch = ["patch", old, "--weights", self.folder / "new.pt", "-o", self.folder / "patched.onnx"]
-        for known in ([], ["--checkpoint", old.with_suffix(".pt")]):
-            self.fail_with(3, *patch, *known, saying="may be derived from 0.weight_orig")
+        for options in ([], ["--checkpoint", old.with_suffix(".pt")]):
+            self.fail_with(3, *patch, *options, saying="may be derived from 0.weight_orig")
             self.assertFalse((self.folder / "patched.onnx").exists())
         self.assertIn("1 weight of unknown origin stays as it is", self.succeed(*patch, "--partial").stderr)
 
@@ -549,11 +549,11 @@ class FreshExport(Case):
             for layer in module:
                 layer.bias.zero_()
         old = self.export(module, torch.randn(2, 3, 6), "old.onnx")
-        known = old.with_suffix(".pt")
+        checkpoint = old.with_suffix(".pt")
         output = self.folder / "patched.onnx"
         self.change(module, 2)
         new = self.export(module, torch.randn(2, 3, 6), "new.onnx")
-        for more in ([], ["--checkpoint", known]):
+        for more in ([], ["--checkpoint", checkpoint]):
             self.fail_with(3, "patch", old, "--weights", new.with_suffix(".pt"), "-o", output, *more,
                            saying="which differ")
         self.assertFalse(output.exists())
@@ -575,18 +575,18 @@ class FreshExport(Case):
 
         weights, output = self.folder / "weights.pt", self.folder / "patched.onnx"
         patch = ["patch", old, "--weights", weights, "-o", output]
-        for known in ([], ["--checkpoint", old.with_suffix(".pt")]):
-            for kept in ({**below("ema", other), **mine}, {**mine, **below("ema", other)},
-                         {**{name: one for name, one in below("ema", other).items() if "weight" in name}, **mine},
-                         {"loss.part.weight": torch.ones(3), **below("model", mine)}):
-                torch.save({"state_dict": kept}, weights)
-                self.succeed(*patch, *known)
+        for options in ([], ["--checkpoint", old.with_suffix(".pt")]):
+            for entries in ({**below("ema", other), **mine}, {**mine, **below("ema", other)},
+                            {**{name: one for name, one in below("ema", other).items() if "weight" in name}, **mine},
+                            {"loss.part.weight": torch.ones(3), **below("model", mine)}):
+                torch.save({"state_dict": entries}, weights)
+                self.succeed(*patch, *options)
                 self.assertEqual(output.read_bytes(), new.read_bytes())
             torch.save(below("module", mine), weights)
-            self.assertEqual(self.succeed(*patch, *known).stderr, "")
+            self.assertEqual(self.succeed(*patch, *options).stderr, "")
             torch.save({"teacher": other, "student": mine}, weights)
-            self.fail_with(3, *patch, *known, saying="below teacher and below student")
-            self.succeed(*patch, *known, "--prefix", "student")
+            self.fail_with(3, *patch, *options, saying="below teacher and below student")
+            self.succeed(*patch, *options, "--prefix", "student")
             self.assertEqual(output.read_bytes(), new.read_bytes())
 
     def test_parts_of_an_entry_do_not_stay_silently(self):
@@ -603,8 +603,8 @@ class FreshExport(Case):
         module = Experts()
         self.change(module, 1)
         old = self.export(module, torch.randn(2, 6), "old.onnx")
-        known = old.with_suffix(".pt")
-        self.fail_with(3, "patch", old, "--weights", known, "--checkpoint", known, "-o", self.folder / "patched.onnx",
+        checkpoint = old.with_suffix(".pt")
+        self.fail_with(3, "patch", old, "--weights", checkpoint, "--checkpoint", checkpoint, "-o", self.folder / "patched.onnx",
                        saying="may be derived from w")
 
     def test_merged_projections_at_the_root(self):
@@ -624,13 +624,13 @@ class FreshExport(Case):
         module = Gated()
         self.change(module, 1)
         old = self.export(module, torch.randn(2, 3, 4), "old.onnx")
-        known = old.with_suffix(".pt")
-        self.assertRegex(self.succeed("weights", old, "--checkpoint", known).stdout,
+        checkpoint = old.with_suffix(".pt")
+        self.assertRegex(self.succeed("weights", old, "--checkpoint", checkpoint).stdout,
                          "gate.weight, up.weight +concatenated")
         self.change(module, 2)
         new = self.export(module, torch.randn(2, 3, 4), "new.onnx")
         output = self.folder / "patched.onnx"
-        self.succeed("patch", old, "--weights", new.with_suffix(".pt"), "--checkpoint", known, "-o", output)
+        self.succeed("patch", old, "--weights", new.with_suffix(".pt"), "--checkpoint", checkpoint, "-o", output)
         self.assertEqual(output.read_bytes(), new.read_bytes())
 
     def test_tied_entries_change_together(self):
@@ -679,7 +679,7 @@ class FreshExport(Case):
         module[2].weight.data = module[0].weight.data.clone()
         old = self.export(module, torch.randn(2, 4), "old.onnx")
         self.assertEqual(len(Model(old).tensors), 1)
-        known = old.with_suffix(".pt")
+        checkpoint = old.with_suffix(".pt")
         down, up = torch.randn(2, 4), torch.randn(4, 2)
 
         def adapter(*modules):
@@ -693,7 +693,7 @@ class FreshExport(Case):
 
         output = self.folder / "patched.onnx"
         for modules in (["0"], ["2"], ["0", "2"]):
-            for more in (["--checkpoint", known], ["--weights", known], ["--weights", known, "--checkpoint", known]):
+            for more in (["--checkpoint", checkpoint], ["--weights", checkpoint], ["--weights", checkpoint, "--checkpoint", checkpoint]):
                 self.fail_with(3, "patch", old, "--lora", adapter(*modules), *more, "-o", output, saying="which differ")
                 self.assertFalse(output.exists())
         wanted = module[0].weight.detach() + up @ down

@@ -19,10 +19,10 @@ namespace test::compare_compare_models {
 
 namespace {
 
-nlohmann::json written(const stemma::model_comparison& found, const stemma::attributed_model& a,
-                       const stemma::attributed_model& b) {
+nlohmann::json written(const stemma::model_comparison& comparison,
+                       const stemma::attributed_model& a, const stemma::attributed_model& b) {
     stemma::string_sink sink;
-    stemma::write_comparison(sink, found, a, b);
+    stemma::write_comparison(sink, comparison, a, b);
     return nlohmann::json::parse(sink.text);
 }
 
@@ -30,14 +30,14 @@ nlohmann::json written(const stemma::model_comparison& found, const stemma::attr
 
 TEST_CASE("compare_models: a model is equal to itself") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
-    const auto found = stemma::compare_models(opened, opened);
-    CHECK(found.is_equal());
-    CHECK(!found.structure);
-    CHECK(found.renamed_nodes == 0);
-    CHECK(found.same_initializers > 0);
-    REQUIRE(found.tags);
-    CHECK(found.tags->same == opened.model().node_count());
-    const auto json = written(found, opened, opened);
+    const auto comparison = stemma::compare_models(opened, opened);
+    CHECK(comparison.is_equal());
+    CHECK(!comparison.structure);
+    CHECK(comparison.renamed_nodes == 0);
+    CHECK(comparison.same_initializers > 0);
+    REQUIRE(comparison.tags);
+    CHECK(comparison.tags->same == opened.model().node_count());
+    const auto json = written(comparison, opened, opened);
     CHECK(json["schema"] == "stemma.compare/1");
     CHECK(json["equal"] == true);
     CHECK(json["structure"]["difference"].is_null());
@@ -72,11 +72,11 @@ TEST_CASE("compare_models: another operator set is a difference of the structure
         return stemma::attributed_model(stemma::mapped_file::holding(std::move(bytes), "memory"),
                                         {});
     };
-    const auto found = stemma::compare_models(opened(17), opened(18));
-    REQUIRE(found.structure);
-    CHECK(found.structure->first == stemma::no_id);
-    CHECK(!found.is_equal());
-    CHECK(found.tags->is_equal());
+    const auto comparison = stemma::compare_models(opened(17), opened(18));
+    REQUIRE(comparison.structure);
+    CHECK(comparison.structure->first == stemma::no_id);
+    CHECK(!comparison.is_equal());
+    CHECK(comparison.tags->is_equal());
     CHECK(stemma::compare_models(opened(17), opened(17)).is_equal());
 }
 

@@ -38,15 +38,15 @@ TEST_CASE("compare_modules: layers have the same function and different weights"
     const auto same = bert.compare("encoder.layer.0", "encoder.layer.0");
     CHECK(same.same_function);
     CHECK(same.difference.weights.empty());
-    const auto found = bert.compare("encoder.layer.0", "encoder.layer.1");
-    CHECK(found.same_function);
-    CHECK(found.matched_nodes == found.first_nodes);
-    CHECK(found.first_nodes == found.second_nodes);
-    CHECK(found.difference.only_first.empty());
-    CHECK(found.difference.rewired.empty());
-    CHECK(found.compared_weights > 8);
-    CHECK_FALSE(found.difference.weights.empty());
-    CHECK(found.difference.weights.size() <= found.compared_weights);
+    const auto comparison = bert.compare("encoder.layer.0", "encoder.layer.1");
+    CHECK(comparison.same_function);
+    CHECK(comparison.matched_nodes == comparison.first_nodes);
+    CHECK(comparison.first_nodes == comparison.second_nodes);
+    CHECK(comparison.difference.only_first.empty());
+    CHECK(comparison.difference.rewired.empty());
+    CHECK(comparison.compared_weights > 8);
+    CHECK_FALSE(comparison.difference.weights.empty());
+    CHECK(comparison.difference.weights.size() <= comparison.compared_weights);
 }
 
 TEST_CASE("compare_modules: a negative tolerance is refused") {
@@ -56,19 +56,21 @@ TEST_CASE("compare_modules: a negative tolerance is refused") {
 
 TEST_CASE("compare_modules: lists the differing nodes of modules with different functions") {
     const one_model bert;
-    const auto found =
+    const auto comparison =
         bert.compare("encoder.layer.0.output", "encoder.layer.0.attention.output.dense");
-    CHECK_FALSE(found.same_function);
-    CHECK(found.matched_nodes < found.first_nodes);
-    CHECK(found.difference.only_first.size() == found.first_nodes - found.matched_nodes);
-    CHECK(found.difference.only_second.size() == found.second_nodes - found.matched_nodes);
+    CHECK_FALSE(comparison.same_function);
+    CHECK(comparison.matched_nodes < comparison.first_nodes);
+    CHECK(comparison.difference.only_first.size() ==
+          comparison.first_nodes - comparison.matched_nodes);
+    CHECK(comparison.difference.only_second.size() ==
+          comparison.second_nodes - comparison.matched_nodes);
     stemma::string_sink sink;
-    stemma::write_module_diff(sink, found, bert.opened, bert.opened, true);
+    stemma::write_module_diff(sink, comparison, bert.opened, bert.opened, true);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.module_diff/1");
     CHECK(json["same_function"] == false);
     CHECK(json["first"]["module"] == "encoder.layer.0.output");
-    CHECK(json["list"]["only_first"].size() == found.difference.only_first.size());
+    CHECK(json["list"]["only_first"].size() == comparison.difference.only_first.size());
 }
 
 } // namespace test::compare_compare_modules

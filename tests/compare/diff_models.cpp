@@ -33,10 +33,10 @@ std::vector<std::string> model_changes(const test::message& first, const test::m
     const auto b = in_memory(second.bytes());
     CHECK(stemma::diff_models(a, a).is_equal());
     CHECK(stemma::diff_models(b, b).is_equal());
-    std::vector<std::string> found;
+    std::vector<std::string> changes;
     for (const auto& entry : stemma::diff_models(a, b).modules) {
-        auto& text = found.emplace_back(entry.first != no_id ? a.modules().path(entry.first)
-                                                             : b.modules().path(entry.second));
+        auto& text = changes.emplace_back(entry.first != no_id ? a.modules().path(entry.first)
+                                                               : b.modules().path(entry.second));
         for (auto change : entry.changes) {
             text.append(" ").append(to_string(change));
         }
@@ -45,7 +45,7 @@ std::vector<std::string> model_changes(const test::message& first, const test::m
             text.append(" to ").append(b.modules().path(entry.second));
         }
     }
-    return found;
+    return changes;
 }
 
 std::vector<std::string> changes(const test::message& first, const test::message& second) {
@@ -82,11 +82,11 @@ TEST_CASE("diff_models: a model equals itself, whatever the names of nodes and v
         const stemma::attributed_model a(test::fixture(folder + "model.onnx"), {});
         const stemma::attributed_model b(test::fixture(folder + "anonymous.onnx"), {});
         for (const auto* other : {&a, &b}) {
-            const auto found = stemma::diff_models(a, *other);
+            const auto diff = stemma::diff_models(a, *other);
             INFO(name);
-            CHECK(found.modules.empty());
-            CHECK(found.matched_nodes == found.first_nodes);
-            CHECK(found.first_nodes == found.second_nodes);
+            CHECK(diff.modules.empty());
+            CHECK(diff.matched_nodes == diff.first_nodes);
+            CHECK(diff.first_nodes == diff.second_nodes);
         }
     }
 }
@@ -99,12 +99,12 @@ TEST_CASE("diff_models: reports a changed byte of a weight at its module") {
     auto other = bytes;
     other[tensor.message.begin + tensor.message.size - 1] ^= 0x10;
     const auto b = in_memory(other);
-    const auto found = stemma::diff_models(a, b);
-    REQUIRE(found.modules.size() == 1);
-    CHECK(found.modules[0].changes == std::vector{stemma::model_diff::change::weights});
-    REQUIRE(found.modules[0].weights.size() == 1);
-    CHECK(found.modules[0].weights[0].first == tensor.value);
-    CHECK(found.modules[0].weights[0].difference.different == 1);
+    const auto diff = stemma::diff_models(a, b);
+    REQUIRE(diff.modules.size() == 1);
+    CHECK(diff.modules[0].changes == std::vector{stemma::model_diff::change::weights});
+    REQUIRE(diff.modules[0].weights.size() == 1);
+    CHECK(diff.modules[0].weights[0].first == tensor.value);
+    CHECK(diff.modules[0].weights[0].difference.different == 1);
     CHECK(stemma::diff_models(a, b, {.weights = false}).is_equal());
 }
 
@@ -118,9 +118,9 @@ TEST_CASE("diff_models: a caller of a function with other weights is not the sam
             bytes[tensor.message.begin + tensor.message.size - 1] ^= 0x10;
         }
     }
-    const auto found = stemma::diff_models(a, in_memory(bytes));
-    REQUIRE(found.modules.size() == 1);
-    CHECK(found.same_modules == found.paired_modules - 1);
+    const auto diff = stemma::diff_models(a, in_memory(bytes));
+    REQUIRE(diff.modules.size() == 1);
+    CHECK(diff.same_modules == diff.paired_modules - 1);
 }
 
 TEST_CASE("diff_models: a layer added, a layer removed") {
@@ -150,8 +150,8 @@ TEST_CASE("diff_models: the code in docs/diff.md works") {
     const stemma::attributed_model second(stemma::mapped_file::holding(std::move(bytes), "memory"),
                                           {});
     std::vector<std::string> names;
-    const auto found = stemma::diff_models(first, second, {.tolerance = 1e-3});
-    for (const auto& entry : found.modules) {
+    const auto diff = stemma::diff_models(first, second, {.tolerance = 1e-3});
+    for (const auto& entry : diff.modules) {
         if (entry.has(stemma::model_diff::change::weights)) {
             names.push_back(first.modules().path(entry.first));
         }
@@ -167,9 +167,9 @@ TEST_CASE("diff_models: a tolerance that is no number is refused") {
 
 TEST_CASE("diff_models: keeps partners given by the caller") {
     const stemma::attributed_model a(test::fixture("mlp/model.onnx"), {});
-    const std::vector<std::pair<stemma::id, stemma::id>> known{{0, 2}};
-    const auto found = stemma::diff_models(a, a, {.known_partners = known});
-    CHECK(found.nodes.to_second[0] == 2);
+    const std::vector<std::pair<stemma::id, stemma::id>> partners{{0, 2}};
+    const auto diff = stemma::diff_models(a, a, {.known_partners = partners});
+    CHECK(diff.nodes.to_second[0] == 2);
 }
 
 TEST_CASE("diff_models: reads of inputs of the model are compared") {

@@ -39,9 +39,9 @@ std::vector<node_link> links_of(const std::vector<test::message>& before,
 TEST_CASE("link_nodes: links every node with itself in a copy without names") {
     const stemma::attributed_model first(test::fixture("bert_micro/model.onnx"), {});
     const stemma::attributed_model second(test::fixture("bert_micro/anonymous.onnx"), {});
-    const auto found = stemma::diff_models(first, second);
-    const auto links = stemma::link_nodes(found, first, second);
-    CHECK(links.size() >= found.first_nodes);
+    const auto diff = stemma::diff_models(first, second);
+    const auto links = stemma::link_nodes(diff, first, second);
+    CHECK(links.size() >= diff.first_nodes);
     for (const auto& link : links) {
         CHECK(link.first == link.second);
         CHECK(link.first.size() == 1);

@@ -21,13 +21,13 @@ TEST_CASE("module_change: every change has a unique name") {
 }
 
 TEST_CASE("model_diff: is equal without differences") {
-    stemma::model_diff found;
-    CHECK(found.is_equal());
-    found.modules.emplace_back();
-    CHECK(!found.is_equal());
-    found.modules.clear();
-    found.header.push_back({"opset ai.onnx", "17", "18"});
-    CHECK(!found.is_equal());
+    stemma::model_diff diff;
+    CHECK(diff.is_equal());
+    diff.modules.emplace_back();
+    CHECK(!diff.is_equal());
+    diff.modules.clear();
+    diff.header.push_back({"opset ai.onnx", "17", "18"});
+    CHECK(!diff.is_equal());
 }
 
 TEST_CASE("module_difference: says what it has") {

@@ -22,10 +22,10 @@ std::string bytes_of(const std::vector<Number>& numbers) {
 }
 
 stemma::tensor_header header(std::int64_t type, std::int64_t elements) {
-    stemma::tensor_header made;
-    made.dims = {elements};
-    made.data_type = type;
-    return made;
+    stemma::tensor_header tensor;
+    tensor.dims = {elements};
+    tensor.data_type = type;
+    return tensor;
 }
 
 template <class Number>
@@ -44,8 +44,8 @@ TEST_CASE("measure_difference: finds the largest differences anywhere") {
             std::vector<float> a(size, 4.0F);
             auto b = a;
             b[at] = 3.0F;
-            const auto found = measure(1, a, b, static_cast<std::int64_t>(size));
-            CHECK(found == stemma::tensor_difference{size, 1, 1.0, 0.25});
+            const auto difference = measure(1, a, b, static_cast<std::int64_t>(size));
+            CHECK(difference == stemma::tensor_difference{size, 1, 1.0, 0.25});
             CHECK(measure(1, a, a, static_cast<std::int64_t>(size)).different == 0);
         }
     }
@@ -55,9 +55,9 @@ TEST_CASE("measure_difference: handles infinities, NaNs and denormals") {
     constexpr auto infinite = std::numeric_limits<float>::infinity();
     constexpr auto nan = std::numeric_limits<float>::quiet_NaN();
     CHECK(measure<float>(1, {0.0F, nan}, {-0.0F, nan}, 2).different == 0);
-    const auto found = measure<float>(1, {1.0F, nan}, {1.0F, 1.0F}, 2);
-    CHECK(found.different == 1);
-    CHECK(std::isinf(found.absolute));
+    const auto difference = measure<float>(1, {1.0F, nan}, {1.0F, 1.0F}, 2);
+    CHECK(difference.different == 1);
+    CHECK(std::isinf(difference.absolute));
     CHECK(std::isinf(measure<float>(1, {infinite}, {1.0F}, 1).relative));
     CHECK(measure<float>(1, {0.0F}, {2.0F}, 1).relative == 1.0);
     CHECK(measure<float>(1, {-2.0F}, {2.0F}, 1).relative == 2.0);
@@ -87,11 +87,11 @@ TEST_CASE("measure_difference: reads all numeric types") {
 }
 
 TEST_CASE("measure_difference: compares numbers across types") {
-    const auto found = stemma::detail::measure_difference(
+    const auto difference = stemma::detail::measure_difference(
         header(1, 2), bytes_of<float>({1.0F, 2.0F}), header(10, 2),
         bytes_of<std::uint16_t>({0x3c00, 0x3c00}));
-    REQUIRE(found);
-    CHECK(*found == stemma::tensor_difference{2, 1, 1.0, 0.5});
+    REQUIRE(difference);
+    CHECK(*difference == stemma::tensor_difference{2, 1, 1.0, 0.5});
 }
 
 TEST_CASE("measure_difference: returns nothing for incomparable tensors") {

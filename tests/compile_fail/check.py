@@ -90,8 +90,8 @@ def errors_of(output):
 
 def places(error, table):
     """The lines of the table in an error."""
-    found = (PLACE.match(line) for line in error.lines)
-    return [int(place["line"]) for place in found if place and os.path.samefile(place["file"], table)]
+    matches = (PLACE.match(line) for line in error.lines)
+    return [int(place["line"]) for place in matches if place and os.path.samefile(place["file"], table)]
 
 
 def distribute(errors, cases, table):
@@ -150,14 +150,14 @@ def main():
     done = subprocess.run(command + ["-w", "-fsyntax-only", table], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C"})
     errors = errors_of(done.stdout)
-    found = list(complaints(cases, errors, table))
+    faults = list(complaints(cases, errors, table))
     if done.returncode != 0 and not errors:
-        found.append((1, "the compiler fails without an error"))
-    for line, problem in found:
+        faults.append((1, "the compiler fails without an error"))
+    for line, problem in faults:
         print(f"{table}:{line}: {problem}")
-    if found:
+    if faults:
         print(f"\nthe compiler says:\n{done.stdout}")
-    return 1 if found else 0
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 
 int main() {
     const stemma_bench::many_operators ops(100);
-    const auto found = stemma::tag_operators(ops, ops.modules());
-    std::cout << found.attributions.size() << " operators\n";
-    return found.attributions.size() == num_vertices(ops.graph()) ? 0 : 1;
+    const auto tagged = stemma::tag_operators(ops, ops.modules());
+    std::cout << tagged.attributions.size() << " operators\n";
+    return tagged.attributions.size() == num_vertices(ops.graph()) ? 0 : 1;
 }

@@ -85,13 +85,13 @@ def pkg_config(folder, component):
         by_cmake = folder.parent / f"find_package_{component}"
         (command,) = json.loads((by_cmake / "compile_commands.json").read_text())
         words = shlex.split(command["command"])
-        made = by_cmake / words[words.index("-o") + 1]
+        library = by_cmake / words[words.index("-o") + 1]
         # Assertions name their file, by its path from the .pc file.
         texts = [run(*one, "-E", "-P", HERE / f"{component}.cpp").replace("share/pkgconfig/../../", "")
                  for one in (compile_it, words[:words.index("-o")])]
         if texts[0] != texts[1]:
             sys.exit("with the flags of pkg-config, the compiler reads something else than with those of CMake")
-        run(COMPILER, made, *libraries, "-o", consumer)
+        run(COMPILER, library, *libraries, "-o", consumer)
     run_consumer(consumer, component)
 
 
@@ -205,11 +205,11 @@ def benchmark(folder):
     run("cmake", "-S", ROOT / "examples/benchmark", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
         "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG")
     run("cmake", "--build", build)
-    told = run(build / "my_policy", "400", "--benchmark_min_time=0.001", "--benchmark_format=json")
-    found = json.loads(told[told.index("{"):])["benchmarks"]
-    print(*(f"{one['name']} {one['real_time']:.3f} {one['time_unit']}" for one in found), sep="\n")
+    output = run(build / "my_policy", "400", "--benchmark_min_time=0.001", "--benchmark_format=json")
+    rows = json.loads(output[output.index("{"):])["benchmarks"]
+    print(*(f"{one['name']} {one['real_time']:.3f} {one['time_unit']}" for one in rows), sep="\n")
     expected = ["selection/default", "selection/mine", "tag_operators/default", "tag_operators/mine"]
-    if [one["name"] for one in found] != expected or any(one["items_per_second"] <= 0 for one in found):
+    if [one["name"] for one in rows] != expected or any(one["items_per_second"] <= 0 for one in rows):
         sys.exit("that is not what was to be measured")
 
 

@@ -28,8 +28,8 @@ int main() {
     add_edge(second, third, graph);
     const stemma::mapped_operators ops(graph, get(&task::name, graph), get(&task::name, graph));
     const auto modules = stemma::rebuild_tree(ops).modules;
-    const auto found = stemma::tag_operators(ops, modules);
-    const auto path = modules.path(found.attributions[second].module);
+    const auto tagged = stemma::tag_operators(ops, modules);
+    const auto path = modules.path(tagged.attributions[second].module);
     std::cout << path << "\n";
     return path == "engine.pump" && other_unit() == modules.path(2) ? 0 : 1;
 }

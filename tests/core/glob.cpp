@@ -125,25 +125,25 @@ private:
 
 /// Returns: all strings over `letters` of at most `length` letters.
 std::vector<std::string> all_strings(std::string_view letters, std::size_t length) {
-    std::vector<std::string> made{""};
+    std::vector<std::string> strings{""};
     for (std::size_t first = 0, n = 0; n < length; ++n) {
-        const auto last = made.size();
+        const auto last = strings.size();
         for (; first < last; ++first) {
             for (char letter : letters) {
-                made.push_back(made[first] + letter);
+                strings.push_back(strings[first] + letter);
             }
         }
     }
-    return made;
+    return strings;
 }
 
 std::string random_string(test::random_numbers& random, std::string_view letters,
                           std::size_t length) {
-    std::string made;
-    while (made.size() < length) {
-        made.push_back(letters[random(letters.size())]);
+    std::string text;
+    while (text.size() < length) {
+        text.push_back(letters[random(letters.size())]);
     }
-    return made;
+    return text;
 }
 
 } // namespace

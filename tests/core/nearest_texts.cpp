@@ -56,11 +56,11 @@ std::vector<std::string> slow_nearest(const std::string& wanted, std::size_t cou
 TEST_CASE("nearest_texts: agrees with measuring and sorting all of them", "[core][nearest_texts]") {
     test::random_numbers random(7);
     const auto word = [&] {
-        std::string made;
+        std::string text;
         for (auto length = random(7); length > 0; --length) {
-            made.push_back("abc"[random(3)]);
+            text.push_back("abc"[random(3)]);
         }
-        return made;
+        return text;
     };
     for (int round = 0; round < 400; ++round) {
         const auto wanted = word() + "a";

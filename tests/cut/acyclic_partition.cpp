@@ -38,21 +38,21 @@ struct scene {
     }
 
     /// Each piece is in one part, and none reads from a later one.
-    void check(const stemma::acyclic_partition& made) const {
+    void check(const stemma::acyclic_partition& partition) const {
         std::set<id> used;
         for (id v = 0; v < part.size(); ++v) {
-            const auto p = made.piece_of[v];
+            const auto p = partition.piece_of[v];
             REQUIRE((p == no_id) == (part[v] == no_id));
             if (p != no_id) {
-                REQUIRE(p < made.pieces.size());
-                CHECK(made.pieces[p].part == part[v]);
+                REQUIRE(p < partition.pieces.size());
+                CHECK(partition.pieces[p].part == part[v]);
                 used.insert(p);
             }
         }
-        CHECK(used.size() == made.pieces.size());
+        CHECK(used.size() == partition.pieces.size());
         for (auto [from, to] : dag.edges.edges) {
             if (part[from] != no_id && part[to] != no_id) {
-                CHECK(made.piece_of[from] <= made.piece_of[to]);
+                CHECK(partition.piece_of[from] <= partition.piece_of[to]);
             }
         }
     }
@@ -103,9 +103,9 @@ TEST_CASE("make_acyclic: parts on no cycle stay whole", "[algorithm][partition]"
             }
         }
         const auto reaches = test::reachability(between);
-        const auto made = s.make_acyclic();
+        const auto partition = s.make_acyclic();
         for (id p = 0; p < 5; ++p) {
-            const auto pieces = std::count_if(made.pieces.begin(), made.pieces.end(),
+            const auto pieces = std::count_if(partition.pieces.begin(), partition.pieces.end(),
                                               [&](const auto& piece) { return piece.part == p; });
             const bool exists = std::find(s.part.begin(), s.part.end(), p) != s.part.end();
             if (!reaches[p][p]) {
@@ -121,12 +121,12 @@ TEST_CASE("join_levels: preserves the guarantees of make_acyclic with fewer piec
           "[algorithm][partition]") {
     std::size_t joined = 0;
     for_random_scenes([&](const scene& s) {
-        auto made = s.make_acyclic();
-        const auto before = made.pieces.size();
-        stemma::join_levels(s.dag.graph, made);
-        s.check(made);
-        CHECK(made.pieces.size() <= before);
-        joined += before - made.pieces.size();
+        auto partition = s.make_acyclic();
+        const auto before = partition.pieces.size();
+        stemma::join_levels(s.dag.graph, partition);
+        s.check(partition);
+        CHECK(partition.pieces.size() <= before);
+        joined += before - partition.pieces.size();
     });
     CHECK(joined > 0);
 }

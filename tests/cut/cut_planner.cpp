@@ -27,7 +27,7 @@ struct scene {
     std::string bytes;
     stemma::wire_model model;
 
-    explicit scene(const test::message& made) : bytes(made.bytes()), model(bytes) {}
+    explicit scene(const test::message& message) : bytes(message.bytes()), model(bytes) {}
 
     [[nodiscard]] std::vector<stemma::cut_plan> plan(const test::names& wanted,
                                                      stemma::standard_cut policy = {},
@@ -40,17 +40,17 @@ struct scene {
         return stemma::cut_planner<>(model, policy).plan(nodes, calls);
     }
 
-    [[nodiscard]] test::names nodes(const std::vector<id>& found) const {
+    [[nodiscard]] test::names nodes(const std::vector<id>& ids) const {
         test::names names;
-        for (auto node : found) {
+        for (auto node : ids) {
             names.emplace_back(model.name(node));
         }
         return names;
     }
 
-    [[nodiscard]] test::names values(const std::vector<id>& found) const {
+    [[nodiscard]] test::names values(const std::vector<id>& ids) const {
         test::names names;
-        for (auto value : found) {
+        for (auto value : ids) {
             names.emplace_back(model.value_name(value));
         }
         return names;
@@ -194,16 +194,16 @@ TEST_CASE("cut_planner: captures of bodies are inputs, and bodies come with thei
 }
 
 TEST_CASE("cut_planner: includes called functions and their callees", "[onnx][cut_planner]") {
-    auto made = test::model(
+    auto message = test::model(
         test::graph({test::node("Outer", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}));
-    made.inner(8, test::opset("local", 1));
-    made.inner(25,
-               test::function("local", "Inner", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})}));
-    made.inner(25, test::function("local", "Outer", {"a"}, {"b"},
-                                  {test::node("Inner", {"a"}, {"b"}, "", "local")}));
-    made.inner(25,
-               test::function("local", "Other", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})}));
-    const scene s(made);
+    message.inner(8, test::opset("local", 1));
+    message.inner(
+        25, test::function("local", "Inner", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})}));
+    message.inner(25, test::function("local", "Outer", {"a"}, {"b"},
+                                     {test::node("Inner", {"a"}, {"b"}, "", "local")}));
+    message.inner(
+        25, test::function("local", "Other", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})}));
+    const scene s(message);
     const auto plans = s.plan({"call"});
     REQUIRE(plans.size() == 1);
     REQUIRE(plans[0].functions.size() == 2);
@@ -215,14 +215,14 @@ TEST_CASE("cut_planner: includes called functions and their callees", "[onnx][cu
 TEST_CASE("cut_planner: a function's body is not a part beside its call, or without one",
           "[onnx][cut_planner]") {
     const auto relu = [](const char* name) { return test::node("Relu", {"a"}, {"b"}, name); };
-    auto made = test::model(
+    auto message = test::model(
         test::graph({test::node("Outer", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}));
-    made.inner(8, test::opset("local", 1));
-    made.inner(25, test::function("local", "Inner", {"a"}, {"b"}, {relu("inner")}));
-    made.inner(25, test::function("local", "Outer", {"a"}, {"b"},
-                                  {test::node("Inner", {"a"}, {"b"}, "outer", "local")}));
-    made.inner(25, test::function("local", "Other", {"a"}, {"b"}, {relu("other")}));
-    const scene s(made);
+    message.inner(8, test::opset("local", 1));
+    message.inner(25, test::function("local", "Inner", {"a"}, {"b"}, {relu("inner")}));
+    message.inner(25, test::function("local", "Outer", {"a"}, {"b"},
+                                     {test::node("Inner", {"a"}, {"b"}, "outer", "local")}));
+    message.inner(25, test::function("local", "Other", {"a"}, {"b"}, {relu("other")}));
+    const scene s(message);
     for (const auto& wanted :
          {test::names{"call", "inner"}, {"call", "other"}, {"call", "inner", "outer", "other"}}) {
         const auto plans = s.plan(wanted);
@@ -272,16 +272,16 @@ TEST_CASE("cut_planner: on random graphs, every part reads exactly what it needs
         }
         for (const auto& plan :
              s.plan(wanted, {stemma::dependence::weight, stemma::gap_rule::runs})) {
-            std::set<id> known(plan.inputs.begin(), plan.inputs.end());
-            CHECK(known.size() == plan.inputs.size());
-            known.insert(plan.initializers.begin(), plan.initializers.end());
+            std::set<id> available(plan.inputs.begin(), plan.inputs.end());
+            CHECK(available.size() == plan.inputs.size());
+            available.insert(plan.initializers.begin(), plan.initializers.end());
             std::set<id> read;
             for (auto node : plan.nodes) {
                 for (auto value : s.model.inputs(node)) {
-                    CHECK(known.count(value) == 1); // each node follows its producers
+                    CHECK(available.count(value) == 1); // each node follows its producers
                     read.insert(value);
                 }
-                known.insert(s.model.first_output(node));
+                available.insert(s.model.first_output(node));
             }
             for (auto value : plan.inputs) {
                 CHECK(read.count(value) == 1);

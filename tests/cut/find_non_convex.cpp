@@ -22,11 +22,11 @@ using stemma::no_id;
 using stemma::operator_graph;
 
 std::vector<stemma::attribution> in_modules(const std::vector<id>& modules) {
-    std::vector<stemma::attribution> made(modules.size());
+    std::vector<stemma::attribution> attributions(modules.size());
     for (std::size_t v = 0; v < modules.size(); ++v) {
-        made[v].module = modules[v];
+        attributions[v].module = modules[v];
     }
-    return made;
+    return attributions;
 }
 
 /// By definition: some way leads from the set to an outside vertex and back.
@@ -59,12 +59,12 @@ bool is_convex(const operator_graph& graph, const std::vector<bool>& inside) {
 TEST_CASE("find_non_convex: finds a module that is left and reentered, with the path") {
     const stemma::tree_index tree({no_id, 0, 1, 0});
     const auto graph = graph_with_edges(4, {{0, 1}, {1, 2}, {2, 3}});
-    const auto found = stemma::find_non_convex_modules(graph, tree, in_modules({2, 3, 3, 2}),
-                                                       std::vector<bool>(4, false));
-    REQUIRE(found.size() == 2); // and the module above
-    CHECK(found[0].module == 1);
-    CHECK(found[1].module == 2);
-    CHECK(found[1].witness == std::vector<id>{0, 1, 2, 3});
+    const auto non_convex = stemma::find_non_convex_modules(graph, tree, in_modules({2, 3, 3, 2}),
+                                                            std::vector<bool>(4, false));
+    REQUIRE(non_convex.size() == 2); // and the module above
+    CHECK(non_convex[0].module == 1);
+    CHECK(non_convex[1].module == 2);
+    CHECK(non_convex[1].witness == std::vector<id>{0, 1, 2, 3});
     // What is between does not count when everybody gets a copy of it.
     CHECK(stemma::find_non_convex_modules(graph, tree, in_modules({2, 3, 3, 2}),
                                           {false, true, true, false})
@@ -90,17 +90,17 @@ TEST_CASE("find_non_convex: agrees with the definition on random graphs") {
             modules.push_back(static_cast<id>(random(tree.size())));
         }
         const auto graph = graph_with_edges(count, pairs);
-        const auto found = stemma::find_non_convex_modules(graph, tree, in_modules(modules),
-                                                           std::vector<bool>(count, false));
+        const auto non_convex = stemma::find_non_convex_modules(graph, tree, in_modules(modules),
+                                                                std::vector<bool>(count, false));
         for (id m = 1; m < tree.size(); ++m) {
             std::vector<bool> inside;
             for (auto module : modules) {
                 inside.push_back(tree.is_ancestor(m, module));
             }
-            const auto one = std::find_if(found.begin(), found.end(),
+            const auto one = std::find_if(non_convex.begin(), non_convex.end(),
                                           [&](const auto& each) { return each.module == m; });
-            REQUIRE((one == found.end()) == is_convex(graph, inside));
-            if (one != found.end()) {
+            REQUIRE((one == non_convex.end()) == is_convex(graph, inside));
+            if (one != non_convex.end()) {
                 const auto& way = one->witness;
                 REQUIRE(way.size() >= 3);
                 CHECK(inside[way.front()]);

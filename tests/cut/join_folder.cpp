@@ -23,18 +23,18 @@ TEST_CASE("join_folder: lists changed files", "[onnx][join_folder]") {
     const test::scratch_folder folder;
     const auto manifest = stemma::split_to_folder(opened, folder.path(), {.sync = false});
     const auto whole = folder.file("whole.onnx");
-    auto made = stemma::join_folder(folder.path(), whole, false);
-    CHECK(made.source == "model.onnx");
-    CHECK(made.edited.empty());
-    CHECK(made.missing.empty());
+    auto joined = stemma::join_folder(folder.path(), whole, false);
+    CHECK(joined.source == "model.onnx");
+    CHECK(joined.edited.empty());
+    CHECK(joined.missing.empty());
     CHECK(test::read_bytes(whole) == test::read_bytes(opened.file().path()));
     // metadata_props { key: "a" }
     const auto& edited = manifest.parts[1].at.file;
     const auto text = test::read_bytes(folder.file(edited)) + "\x72\x03\x0a\x01"
                                                               "a";
     static_cast<void>(folder.make(edited, text));
-    made = stemma::join_folder(folder.path(), whole, false);
-    CHECK(made.edited == std::vector<std::string>{edited});
+    joined = stemma::join_folder(folder.path(), whole, false);
+    CHECK(joined.edited == std::vector<std::string>{edited});
     CHECK_THROWS_AS(stemma::join_folder(folder.file("nothing"), whole, false), stemma::error);
 }
 
@@ -56,10 +56,10 @@ struct far_split {
         graph.inner(5, test::far_tensor("w", "w.bin", 4));
         static_cast<void>(folder.make("w.bin", "vvvvwwww"));
         stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()), {});
-        const auto made = stemma::split_to_folder(
+        const auto manifest = stemma::split_to_folder(
             opened, parts, {.partition = stemma::balanced_parts{2}, .sync = false});
-        first = made.parts[0].at.file;
-        second = made.parts[1].at.file;
+        first = manifest.parts[0].at.file;
+        second = manifest.parts[1].at.file;
     }
 
     void make(const std::string& name, const std::string& content) const {

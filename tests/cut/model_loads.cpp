@@ -58,14 +58,14 @@ TEST_CASE("model_loads: the nodes inside a node are those of its bodies and its 
         const stemma::attributed_model opened(test::fixture(name), {});
         const auto& model = opened.model();
         const stemma::model_loads loads(model, opened.modules(), opened.tags().attributions);
-        std::size_t found = 0;
+        std::size_t count = 0;
         for (id node = 0; node < model.node_count(); ++node) {
             for (auto inner : loads.inside(node)) {
-                ++found;
+                ++count;
                 CHECK((model.owner(inner) == node || model.callee(node) != stemma::no_id));
             }
         }
-        CHECK(found > 0);
+        CHECK(count > 0);
     }
 }
 

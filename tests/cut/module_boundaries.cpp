@@ -36,7 +36,7 @@ TEST_CASE("find_module_boundaries: agrees with find_boundary for each module",
                 leaving[v].push_back(v);
             }
         }
-        const auto found = stemma::find_module_boundaries(
+        const auto boundaries = stemma::find_module_boundaries(
             dag.graph, modules, std::span<const id>(module), apart,
             [&](id v) -> const std::vector<id>& { return leaving[v]; });
         for (id m = 0; m < parents.size(); ++m) {
@@ -66,8 +66,8 @@ TEST_CASE("find_module_boundaries: agrees with find_boundary for each module",
                 CHECK(std::set<id>(values.begin(), values.end()).size() == values.size());
                 return std::set<id>(values.begin(), values.end());
             };
-            CHECK(as_set(found.inputs) == in);
-            CHECK(as_set(found.outputs) == out);
+            CHECK(as_set(boundaries.inputs) == in);
+            CHECK(as_set(boundaries.outputs) == out);
         }
     }
 }

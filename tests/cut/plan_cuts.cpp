@@ -30,13 +30,13 @@ using vertices = std::vector<std::size_t>;
 
 /// 0 -> 1 -> 2 -> 3, and a constant 4 that 1 and 3 read.
 graph chain() {
-    graph made(5);
+    graph cyclic(5);
     for (std::size_t v = 1; v < 4; ++v) {
-        add_edge(v - 1, v, made);
+        add_edge(v - 1, v, cyclic);
     }
-    add_edge(4, 1, made);
-    add_edge(4, 3, made);
-    return made;
+    add_edge(4, 1, cyclic);
+    add_edge(4, 3, cyclic);
+    return cyclic;
 }
 
 dependence of_chain(std::size_t v) {
@@ -44,11 +44,11 @@ dependence of_chain(std::size_t v) {
 }
 
 vertices sources(const graph& g, const std::vector<stemma::edge_t<graph>>& edges) {
-    vertices found;
+    vertices tails;
     for (const auto& e : edges) {
-        found.push_back(source(e, g));
+        tails.push_back(source(e, g));
     }
-    return found;
+    return tails;
 }
 
 } // namespace

@@ -25,14 +25,14 @@ using stemma::no_id;
 /// before it only.
 void check(const test::split_scene& scene, const std::vector<stemma::split_part>& parts) {
     const auto& model = scene.model();
-    std::set<id> seen;
-    std::set<id> made;
+    std::set<id> planned;
+    std::set<id> produced;
     for (const auto& part : parts) {
         CHECK(part.plan.refusal == stemma::cut_refusal::none);
         CHECK(std::is_sorted(part.nodes.begin(), part.nodes.end()));
         for (auto node : part.nodes) {
             CHECK(model.graph_of(node) == 0);
-            CHECK(seen.insert(node).second);
+            CHECK(planned.insert(node).second);
         }
         for (auto node : part.clones) {
             CHECK_FALSE(std::binary_search(part.nodes.begin(), part.nodes.end(), node));
@@ -44,18 +44,18 @@ void check(const test::split_scene& scene, const std::vector<stemma::split_part>
         std::sort(written.begin(), written.end());
         CHECK(written == together);
         for (auto value : part.plan.inputs) {
-            CHECK((model.producer(value) == no_id || made.count(value) == 1));
+            CHECK((model.producer(value) == no_id || produced.count(value) == 1));
         }
         CHECK_FALSE(part.plan.outputs.empty());
-        made.insert(part.plan.outputs.begin(), part.plan.outputs.end());
+        produced.insert(part.plan.outputs.begin(), part.plan.outputs.end());
     }
     std::size_t nodes = 0;
     for (id node = 0; node < model.node_count(); ++node) {
         nodes += model.graph_of(node) == 0 ? 1U : 0U;
     }
-    CHECK(seen.size() == nodes);
+    CHECK(planned.size() == nodes);
     for (auto value : model.graph(0).outputs) {
-        CHECK((value == no_id || model.producer(value) == no_id || made.count(value) == 1));
+        CHECK((value == no_id || model.producer(value) == no_id || produced.count(value) == 1));
     }
 }
 

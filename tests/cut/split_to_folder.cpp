@@ -26,10 +26,10 @@ struct nowhere {
     template <class Graph>
     [[nodiscard]] stemma::partition_plan
     partition(const stemma::partition_problem<Graph>& problem) const {
-        auto made = plan;
-        made.part_of.resize(made.part_of.empty() ? 0 : problem.order.size(),
-                            made.part_of.empty() ? 0 : made.part_of.front());
-        return made;
+        auto changed = plan;
+        changed.part_of.resize(changed.part_of.empty() ? 0 : problem.order.size(),
+                               changed.part_of.empty() ? 0 : changed.part_of.front());
+        return changed;
     }
 };
 

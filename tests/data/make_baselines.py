@@ -245,8 +245,8 @@ class Recorder:
         event = {"kind": kind, "op": name, "stack": list(self.stack)}
         for where, shapes, value in (("in_ids", "input_shapes", arguments),
                                      ("out_ids", "output_shapes", result)):
-            found = self.tensors(value)
-            event[where], event[shapes] = [n for n, _ in found], [s for _, s in found]
+            tensors = self.tensors(value)
+            event[where], event[shapes] = [n for n, _ in tensors], [s for _, s in tensors]
         if func is not None:
             event["func"] = func
         return event

@@ -110,9 +110,9 @@ TEST_CASE("evidence_policy: a custom source is queried about every operator",
     const auto names = get(&task::name, std::as_const(graph));
     const task_view ops(graph, names, names);
     stemma::evidence_context<task_view, module_tree> context(ops, modules);
-    const auto found = stemma::resolve_evidence(context, owner_fields{});
+    const auto resolved = stemma::resolve_evidence(context, owner_fields{});
     std::vector<id> claimed;
-    for (const auto& one : found.of) {
+    for (const auto& one : resolved.of) {
         claimed.push_back(one.module);
     }
     CHECK(claimed == std::vector<id>{2, stemma::no_id, 1, 0});

@@ -36,11 +36,11 @@ struct scene {
 
     template <class Sources>
     std::vector<provenance> ask(const Sources& sources) {
-        context made(ops, tree);
-        std::vector<provenance> found;
-        sources.prepare(made).for_each_claim(
-            v, [&](const stemma::claim& one) { found.push_back(one.source); });
-        return found;
+        context facts(ops, tree);
+        std::vector<provenance> provenances;
+        sources.prepare(facts).for_each_claim(
+            v, [&](const stemma::claim& one) { provenances.push_back(one.source); });
+        return provenances;
     }
 
     test::operator_scene ops;

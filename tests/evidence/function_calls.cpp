@@ -94,10 +94,10 @@ TEST_CASE("function_calls: metadata of a call determine where its body runs, sep
     };
     const auto call = [](const std::string& from, const std::string& to, const std::string& module,
                          const std::string& overload) {
-        auto made = test::node("Twice", {from}, {to}, "call" + overload, "lib");
-        made.text(8, overload);
+        auto fields = test::node("Twice", {from}, {to}, "call" + overload, "lib");
+        fields.text(8, overload);
         return test::described(
-            made, test::dynamo({"", module, "twice"}, {"app.Net", "app.Part", "lib.twice"}));
+            fields, test::dynamo({"", module, "twice"}, {"app.Net", "app.Part", "lib.twice"}));
     };
     test::evidence_scene scene(with_functions(
         test::graph({call("x", "y", "left", "1"), call("y", "z", "right", "2")}, {"x"}, {"z"}),
@@ -142,10 +142,10 @@ TEST_CASE("function_calls: nothing is claimed about an unknown call, except in t
     const auto body = test::function("pkg.torch.__subgraph__", "true_graph_0", {"a"}, {"b"},
                                      {test::node("Relu", {"a"}, {"b"}, "inside")});
     const auto call = test::node("true_graph_0", {"x"}, {"c"}, "call", "pkg.torch.__subgraph__");
-    const auto known =
+    const auto outside =
         test::described(test::node("Relu", {"x"}, {"k"}, "known"),
                         test::dynamo({"", "graph", "relu"}, {"app.Net", "app.Part", "relu"}));
-    test::evidence_scene plain(with_functions(test::graph({known, call}, {"x"}, {"c"}), {body}));
+    test::evidence_scene plain(with_functions(test::graph({outside, call}, {"x"}, {"c"}), {body}));
     CHECK(plain.paths<function_calls>("call").empty());
     CHECK(plain.paths<function_calls>("inside") == texts{"/"});
     CHECK(plain.claims<function_calls>("inside").at(0).confidence <= 0.5F);
@@ -154,7 +154,8 @@ TEST_CASE("function_calls: nothing is claimed about an unknown call, except in t
                          {test::graph_attribute("then_branch", test::graph({call}, {}, {"c"}))},
                          "owner"),
         test::dynamo({"", "gate", "cond"}, {"app.Net", "app.Gate", "cond"}));
-    test::evidence_scene branch(with_functions(test::graph({known, owner}, {"x"}, {"y"}), {body}));
+    test::evidence_scene branch(
+        with_functions(test::graph({outside, owner}, {"x"}, {"y"}), {body}));
     CHECK(branch.paths<function_calls>("call") == texts{"gate"});
     CHECK(branch.paths<function_calls>("inside") == texts{"gate"});
 }
@@ -184,8 +185,8 @@ TEST_CASE("function_calls: shared operators belong to each call's module, and if
     CHECK(scene.paths<function_calls>("n0") == texts{"/", "blocks.0", "blocks.1"});
     const auto calls = function_calls{}.prepare(scene.context());
     const auto module = [&](std::string_view node, stemma::id around) {
-        const auto found = calls.module_of(scene.node(node), around);
-        return found == stemma::no_id ? "-" : std::string(scene.modules().path(found));
+        const auto owner = calls.module_of(scene.node(node), around);
+        return owner == stemma::no_id ? "-" : std::string(scene.modules().path(owner));
     };
     const auto first = calls.module_of(scene.node("b0"), stemma::no_id);
     CHECK(scene.modules().path(first) == "blocks.0");

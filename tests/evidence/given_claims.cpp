@@ -41,7 +41,7 @@ TEST_CASE("given_claims: every table makes claims about its operators, in order"
     const auto claims_of = [&](const given_claims& source, stemma::id v) {
         std::vector<provenance> sources;
         source.prepare(context).for_each_claim(
-            v, [&](const claim& made) { sources.push_back(made.source); });
+            v, [&](const claim& claim) { sources.push_back(claim.source); });
         return sources;
     };
     const given_claims source{&tables};
@@ -62,11 +62,11 @@ TEST_CASE("given_claims: an aligned operation is a part of an operator fused fro
     const auto part = stemma::find_module(lookup, "b.conv");
     const auto claimed = [&](provenance source, float confidence = 0.9F) {
         const std::vector<claim_table> tables{{source, {claim{part, 0, confidence, source}}}};
-        std::vector<claim> made;
+        std::vector<claim> claims;
         given_claims{&tables}.prepare(scene.context()).for_each_claim(0, [&](const claim& one) {
-            made.push_back(one);
+            claims.push_back(one);
         });
-        return made.at(0);
+        return claims.at(0);
     };
     CHECK(claimed(provenance::trace).module == stemma::find_module(lookup, "b"));
     CHECK(claimed(provenance::trace).call == stemma::no_id);

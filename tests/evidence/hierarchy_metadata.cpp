@@ -30,11 +30,11 @@ TEST_CASE("hierarchy_metadata: each dialect is a separate source") {
     CHECK(scene.paths<builder_metadata>("node_v1") == texts{"b.c"});
     CHECK(scene.paths<exporter_metadata>("node_v1").empty());
     CHECK(scene.paths<exporter_metadata>("node_v2").empty());
-    const auto made = scene.claims<exporter_metadata>("node_v0").at(0);
-    CHECK(made.exact);
-    CHECK(made.confidence >= 0.9F);
-    CHECK_FALSE(made.doubtful);
-    CHECK(made.source == stemma::provenance::metadata);
+    const auto claim = scene.claims<exporter_metadata>("node_v0").at(0);
+    CHECK(claim.exact);
+    CHECK(claim.confidence >= 0.9F);
+    CHECK_FALSE(claim.doubtful);
+    CHECK(claim.source == stemma::provenance::metadata);
     STATIC_REQUIRE(std::is_empty_v<exporter_metadata>);
     STATIC_REQUIRE(stemma::evidence_policy<exporter_metadata, test::evidence_scene::operators,
                                            stemma::module_tree>);
@@ -110,8 +110,8 @@ TEST_CASE(
             test::graph({owner}, {"x", "p"}, {"y"}, {"gate.enc.fc.weight", "gate.dec.fc.weight"}),
             10)
             .bytes());
-    const auto found = stemma::tag_operators(scene.context(), stemma::policies<>{});
-    const auto of = [&](const char* name) { return found.attributions[scene.node(name)]; };
+    const auto tagged = stemma::tag_operators(scene.context(), stemma::policies<>{});
+    const auto of = [&](const char* name) { return tagged.attributions[scene.node(name)]; };
     CHECK(scene.modules().path(of("first").module) == "gate.enc.fc");
     CHECK(scene.modules().path(of("last").module) == "gate.dec.fc");
     for (const auto* name : {"between", "other"}) {
@@ -137,8 +137,8 @@ TEST_CASE("hierarchy_metadata: repeated keys are several origins, all doubtful")
             CHECK(one.doubtful);
         }
         const auto claims = scene.claims<stemma::exporter_metadata>(name);
-        const auto made = stemma::by_trust{}.resolve(scene.modules().index(), claims);
-        CHECK(scene.modules().path(made.module) == "a");
+        const auto resolution = stemma::by_trust{}.resolve(scene.modules().index(), claims);
+        CHECK(scene.modules().path(resolution.module) == "a");
     }
     const auto one = scene.claims<stemma::exporter_metadata>("node_v2");
     REQUIRE(one.size() == 1);

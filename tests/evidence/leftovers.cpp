@@ -357,11 +357,11 @@ TEST_CASE("leftovers: so does a Reshape from or into the layout of a runtime") {
 }
 
 TEST_CASE("leftovers: a quantized product without metadata goes with its bias") {
-    const auto told =
+    const auto metadata =
         test::dynamo({"", "fc", "linear"}, {"app.Net", "torch.nn.Linear", "aten.linear"});
     auto graph = test::graph(
         {test::node("MatMulNBits", {"x", "val_1_Q4"}, {"matmul"}, "node_matmul_Q4"),
-         test::described(test::node("Add", {"matmul", "fc.bias"}, {"y"}, "node_linear"), told)},
+         test::described(test::node("Add", {"matmul", "fc.bias"}, {"y"}, "node_linear"), metadata)},
         {"x"}, {"y"}, {"val_1_Q4", "fc.bias"});
     test::evidence_scene scene(test::model(graph).bytes());
     CHECK(scene.paths<leftovers>("node_matmul_Q4") == texts{"fc"});

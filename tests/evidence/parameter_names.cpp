@@ -27,30 +27,30 @@ std::vector<stemma::claim> claims_of(const stemma::module_tree& tree, const text
         ops.read_parameter(v, name);
     }
     stemma::evidence_context<test::operator_scene, stemma::module_tree> context(ops, tree);
-    std::vector<stemma::claim> made;
+    std::vector<stemma::claim> claims;
     parameter_names{}.prepare(context).for_each_claim(
-        v, [&](const stemma::claim& one) { made.push_back(one); });
-    return made;
+        v, [&](const stemma::claim& one) { claims.push_back(one); });
+    return claims;
 }
 
 texts paths_of(const stemma::module_tree& tree, const texts& parameters) {
-    texts found;
+    texts paths;
     for (const auto& one : claims_of(tree, parameters)) {
-        found.push_back(tree.path(one.module));
+        paths.push_back(tree.path(one.module));
     }
-    return found;
+    return paths;
 }
 
 } // namespace
 
 TEST_CASE("parameter_names: claim the owner, but not as the deepest module") {
     const auto tree = test::tree_of({"enc.fc", "enc.norm"});
-    const auto made = claims_of(tree, {"enc.fc.weight"});
-    REQUIRE(made.size() == 1);
-    CHECK(tree.path(made[0].module) == "enc.fc");
-    CHECK(made[0].source == stemma::provenance::parameter);
-    CHECK_FALSE(made[0].exact);
-    CHECK(made[0].confidence > 0.5F);
+    const auto claims = claims_of(tree, {"enc.fc.weight"});
+    REQUIRE(claims.size() == 1);
+    CHECK(tree.path(claims[0].module) == "enc.fc");
+    CHECK(claims[0].source == stemma::provenance::parameter);
+    CHECK_FALSE(claims[0].exact);
+    CHECK(claims[0].confidence > 0.5F);
 }
 
 TEST_CASE("parameter_names: claim nothing without a parameter that has an owner") {
@@ -80,8 +80,9 @@ TEST_CASE("parameter_names: a tied parameter makes a claim for each owner") {
     builder.add_shared_parameters({"embed.weight", "head.weight"});
     const auto tree = builder.build();
     CHECK(paths_of(tree, {"embed.weight"}) == texts{"embed", "head"});
-    const auto made = claims_of(tree, {"embed.weight"});
-    CHECK(made[0].confidence > made[1].confidence); // the name in the file is the first reader's
+    const auto claims = claims_of(tree, {"embed.weight"});
+    CHECK(claims[0].confidence >
+          claims[1].confidence); // the name in the file is the first reader's
     // Another parameter decides between them.
     CHECK(paths_of(tree, {"embed.weight", "head.bias"}) == texts{"head"});
     CHECK(paths_of(tree, {"embed.weight", "tail.bias"}) == texts{""});

@@ -100,8 +100,8 @@ TEST_CASE("parameter_regions: a module that is never called bounds a region, and
     stemma::evidence_context context(ops, tree);
     const auto claims = parameter_regions{}.prepare(context);
     for (const char* name : {"m1", "m2", "join"}) {
-        claims.for_each_claim(test::node_called(model, name), [&](const stemma::claim& made) {
-            CHECK(tree.path(made.module) == "block");
+        claims.for_each_claim(test::node_called(model, name), [&](const stemma::claim& claim) {
+            CHECK(tree.path(claim.module) == "block");
         });
     }
 }
@@ -129,11 +129,11 @@ TEST_CASE("parameter_regions: a constant may be in a module that is never called
     stemma::evidence_context context(ops, tree);
     const auto claims = parameter_regions{}.prepare(context);
     const auto paths = [&](const char* name) {
-        texts found;
-        claims.for_each_claim(test::node_called(model, name), [&](const stemma::claim& made) {
-            found.emplace_back(tree.path(made.module));
+        texts listed;
+        claims.for_each_claim(test::node_called(model, name), [&](const stemma::claim& claim) {
+            listed.emplace_back(tree.path(claim.module));
         });
-        return found;
+        return listed;
     };
     CHECK(paths("shared") == texts{"m.h"});
     CHECK(paths("alone") == texts{"m.h.1"});
@@ -207,7 +207,7 @@ TEST_CASE("parameter_regions: a sequence has the members missing from its number
     CHECK(missing.front().second == 1);
     parameter_regions{}.prepare(context).for_each_claim(
         scene.node("act"),
-        [&](const stemma::claim& made) { CHECK(tree.path(made.module).empty()); });
+        [&](const stemma::claim& claim) { CHECK(tree.path(claim.module).empty()); });
 }
 
 TEST_CASE("parameter_regions: what leads from an input of the model to a sequence may begin it") {

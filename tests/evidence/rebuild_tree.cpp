@@ -95,9 +95,9 @@ TEST_CASE("rebuild_tree: its facts are those a context would compute") {
     const auto tree = rebuilt.modules;
     context taught(ops, tree, std::move(rebuilt.facts));
     context fresh(ops, tree);
-    const auto ask = [&](context& made, const auto& source) {
+    const auto ask = [&](context& facts, const auto& source) {
         std::vector<std::pair<id, id>> claims;
-        const auto prepared = source.prepare(made);
+        const auto prepared = source.prepare(facts);
         for (auto v : all) {
             prepared.for_each_claim(
                 v, [&](const stemma::claim& one) { claims.emplace_back(one.module, one.call); });

@@ -26,11 +26,11 @@ using context = stemma::evidence_context<test::operator_scene, stemma::module_tr
 
 std::vector<stemma::claim> claims_of(const test::operator_scene& ops,
                                      const stemma::module_tree& tree, id v) {
-    context made(ops, tree);
-    std::vector<stemma::claim> found;
-    scope_names{}.prepare(made).for_each_claim(
-        v, [&](const stemma::claim& one) { found.push_back(one); });
-    return found;
+    context facts(ops, tree);
+    std::vector<stemma::claim> claims;
+    scope_names{}.prepare(facts).for_each_claim(
+        v, [&](const stemma::claim& one) { claims.push_back(one); });
+    return claims;
 }
 
 } // namespace
@@ -41,13 +41,13 @@ TEST_CASE("scope_names: claim the module of the scope as the deepest") {
     const auto root = ops.add({}, "/Add", "Add");
     const auto plain = ops.add({}, "plain", "Add");
     const auto tree = test::tree_of({"enc.fc"});
-    const auto made = claims_of(ops, tree, v);
-    REQUIRE(made.size() == 1);
-    CHECK(tree.path(made[0].module) == "enc.fc");
-    CHECK(made[0].source == stemma::provenance::scope);
-    CHECK(made[0].exact);
-    CHECK(made[0].call == 0);
-    CHECK(made[0].caller == no_id);
+    const auto claims = claims_of(ops, tree, v);
+    REQUIRE(claims.size() == 1);
+    CHECK(tree.path(claims[0].module) == "enc.fc");
+    CHECK(claims[0].source == stemma::provenance::scope);
+    CHECK(claims[0].exact);
+    CHECK(claims[0].call == 0);
+    CHECK(claims[0].caller == no_id);
     REQUIRE(claims_of(ops, tree, root).size() == 1);
     CHECK(claims_of(ops, tree, root)[0].module == 0);
     CHECK(claims_of(ops, tree, plain).empty());

@@ -121,14 +121,14 @@ TEST_CASE("traps: exactly the planted contradictions are reported, with both cla
             for (const std::string type : {"MatMul", "Add", "Mul"}) {
                 // Which of the three lies.
                 const auto lie = random(8);
-                const auto told = layer(lie == 0 ? i + 1 : i);
+                const auto claimed = layer(lie == 0 ? i + 1 : i);
                 const auto named = layer(lie == 1 ? i + 1 : i);
                 const auto weight = layer(lie == 2 ? i + 1 : i) + ".fc.weight";
                 const auto name = "/" + named + "/fc/" + type + "_" + std::to_string(nodes.size());
                 const auto to = "v" + std::to_string(nodes.size());
                 nodes.push_back(test::described(
                     node(type, {from, weight}, {to}, name),
-                    test::dynamo({"", told, told + ".fc", "op"},
+                    test::dynamo({"", claimed, claimed + ".fc", "op"},
                                  {"app.Net", "app.Layer", "app.Linear", "aten.op"})));
                 from = to;
                 if (lie <= 2) {
@@ -393,9 +393,9 @@ TEST_CASE("traps: an unreadable name is reported, and the operator falls to the 
         CHECK(problems[0].node == 0);
         CHECK(problems[0].code == "scope.unreadable");
         CHECK(problems[0].text.find(says) != std::string::npos);
-        const auto found = stemma::tag_operators(scene.context(), stemma::policies<>{});
-        CHECK(scene.modules().path(found.attributions[0].module) == "dec.fc");
-        CHECK(found.attributions[0].source == provenance::parameter);
+        const auto tagged = stemma::tag_operators(scene.context(), stemma::policies<>{});
+        CHECK(scene.modules().path(tagged.attributions[0].module) == "dec.fc");
+        CHECK(tagged.attributions[0].source == provenance::parameter);
         CHECK(scene.modules().size() == 3); // it adds no module
     }
 }
@@ -445,9 +445,9 @@ TEST_CASE("traps: unreadable metadata leave the operator to its name") {
         test::evidence_scene scene(bytes_of(
             {test::described(op("Relu", {"x"}, "/enc/fc/Relu"), entries)}, "/enc/fc/Relu"));
         CHECK(scene.context().hierarchies().problems.size() == 1);
-        const auto found = stemma::tag_operators(scene.context(), stemma::policies<>{});
-        CHECK(scene.modules().path(found.attributions[0].module) == "enc.fc");
-        CHECK(found.attributions[0].source == provenance::scope);
+        const auto tagged = stemma::tag_operators(scene.context(), stemma::policies<>{});
+        CHECK(scene.modules().path(tagged.attributions[0].module) == "enc.fc");
+        CHECK(tagged.attributions[0].source == provenance::scope);
         CHECK(scene.modules().size() == 3);
     }
 }

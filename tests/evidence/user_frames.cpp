@@ -77,14 +77,14 @@ TEST_CASE("innermost_frame: every frame is the user's") {
 TEST_CASE("any_frames: holds a policy, or a function, or acts as the default") {
     const stemma::source_position at{"torch/nn/x.py", 1, ""};
     const stemma::any_frames unchosen;
-    const stemma::any_frames held = stemma::innermost_frame{};
+    const stemma::any_frames policy = stemma::innermost_frame{};
     const stemma::any_frames called = [](const stemma::source_position& one) {
         return one.line == 1 ? frame_kind::package : frame_kind::own;
     };
     CHECK(unchosen.kind(at) == frame_kind::library);
     CHECK_FALSE(unchosen.is_chosen());
-    CHECK(held.kind(at) == frame_kind::own);
-    CHECK(held.is_chosen());
+    CHECK(policy.kind(at) == frame_kind::own);
+    CHECK(policy.is_chosen());
     CHECK(called.kind(at) == frame_kind::package);
 }
 

@@ -84,16 +84,16 @@ TEST_CASE("fold_file: what training information reads stays in the main graph") 
                                                 stemma::unfolded_names::as_before, {.sync = false});
         CHECK(report.is_restored);
         CHECK(test::read_bytes(folder.file("back")) == source);
-        test::names made; // in the main graph
+        test::names names; // in the main graph
         const auto bytes = test::read_bytes(folder.file("folded"));
         const stemma::wire_model after(bytes);
         for (stemma::id value = 0; value < after.value_count(); ++value) {
             if (after.graph_of_value(value) == 0 && after.producer(value) != stemma::no_id) {
-                made.emplace_back(after.value_name(value));
+                names.emplace_back(after.value_name(value));
             }
         }
-        std::sort(made.begin(), made.end());
-        return made;
+        std::sort(names.begin(), names.end());
+        return names;
     };
     CHECK(folded(model({"x"})) == test::names{"q", "y"});
     CHECK(folded(model({"x", "p"})) == test::names{"p", "q", "y"});
@@ -104,11 +104,11 @@ TEST_CASE("fold_file: what functions do not keep comes back") {
     const auto layer = [](const std::string& number, const std::string& in,
                           const std::string& out) {
         const auto scope = "/layer/layer." + number;
-        const auto left = test::message().text(1, "pkg.stemma.fold.module").text(2, "old");
+        const auto entry = test::message().text(1, "pkg.stemma.fold.module").text(2, "old");
         return std::vector<test::message>{
             test::node("MatMul", {in, "layer." + number + ".fc.weight"}, {out + "_m"},
                        scope + "/fc/MatMul", "ai.onnx")
-                .inner(9, left),
+                .inner(9, entry),
             test::node("Relu", {out + "_m"}, {out}, scope + "/Relu", "ai.onnx")};
     };
     auto nodes = layer("0", "x", "a");
@@ -154,12 +154,12 @@ TEST_CASE("model_fold: the outline counts all nodes and calls") {
     }
     CHECK(calls == outline.front().calls);
     CHECK(!folded.was_tagged());
-    const auto left = folded.left();
-    std::size_t nodes = left.in_bodies;
+    const auto counts = folded.left();
+    std::size_t nodes = counts.in_bodies;
     for (const auto& one : folded.plan().left) {
         nodes += one.operators;
     }
-    CHECK(left.too_few + left.between + left.in_bodies == nodes);
+    CHECK(counts.too_few + counts.between + counts.in_bodies == nodes);
 }
 
 TEST_CASE("model_fold: takes a query and custom options") {

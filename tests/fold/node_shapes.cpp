@@ -34,9 +34,9 @@ bool alike(const message& a, const message& b) {
     return same;
 }
 
-message owner(const char* captured, const char* inner, const char* made) {
+message owner(const char* captured, const char* inner, const char* output) {
     return test::owner_node(
-        "If", {"x"}, {made},
+        "If", {"x"}, {output},
         {test::graph_attribute(
             "then_branch",
             test::graph({test::node("Add", {captured, captured}, {inner})}, {}, {inner}))});

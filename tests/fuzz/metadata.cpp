@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const auto bytes = test::chain_of(nodes);
     test::tagged_model tagged(bytes);
-    for (const auto& made : tagged.found.attributions) {
-        fuzz::demand(made.module < tagged.modules.size(), "a node is of no module");
+    for (const auto& attribution : tagged.found.attributions) {
+        fuzz::demand(attribution.module < tagged.modules.size(), "a node is of no module");
     }
     if (size % 2 == 0) {
         const auto carriers = test::carriers_of(1 + static_cast<unsigned>(size / 2 % 31));

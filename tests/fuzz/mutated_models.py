@@ -212,8 +212,8 @@ class Mutator:
         if props:
             one = self.pick.choice(props)
             at = self.pick.randrange(len(one.value) + 1)
-            put = self.pick.choice(('{', '"', "]", ",", "0", "", one.value[:at]))
-            one.value = one.value[:at] + put + one.value[at + 1:]
+            text = self.pick.choice(('{', '"', "]", ",", "0", "", one.value[:at]))
+            one.value = one.value[:at] + text + one.value[at + 1:]
 
     def change_versions(self):
         self.model.ir_version = self.pick.choice((0, 3, 7, 8, 10, 99))
@@ -282,13 +282,13 @@ def main():
                 runs += 1
                 statuses[words[0]] += 1
                 if problem:
-                    kept = pathlib.Path("found") / f"{seed}-{findings}.onnx"
-                    kept.parent.mkdir(exist_ok=True)
-                    shutil.copy(file, kept)
+                    copy = pathlib.Path("found") / f"{seed}-{findings}.onnx"
+                    copy.parent.mkdir(exist_ok=True)
+                    shutil.copy(file, copy)
                     if source == prepared:
-                        shutil.copy(source, kept.with_suffix(".original.onnx"))
+                        shutil.copy(source, copy.with_suffix(".original.onnx"))
                     findings += 1
-                    print(f"{kept}, from {source}: {' '.join(words)}\n{problem}", flush=True)
+                    print(f"{copy}, from {source}: {' '.join(words)}\n{problem}", flush=True)
     print(f"seed {seed}: {runs} commands, {findings} findings;",
           ", ".join(f"{command} {count}" for command, count in sorted(statuses.items())))
     sys.exit(1 if findings else 0)

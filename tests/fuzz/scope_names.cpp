@@ -42,13 +42,13 @@ graph_type read(std::string_view text) {
     graph_type graph;
     for (auto line : fuzz::split(text, '\n')) {
         const auto parts = fuzz::split(line, '\t');
-        operation made;
-        made.name = parts[0];
-        made.type = parts.size() > 1 ? parts[1] : "";
+        operation parsed;
+        parsed.name = parts[0];
+        parsed.type = parts.size() > 1 ? parts[1] : "";
         for (std::size_t i = 2; i < parts.size(); ++i) {
-            made.parameters.emplace_back(parts[i]);
+            parsed.parameters.emplace_back(parts[i]);
         }
-        const auto v = add_vertex(made, graph);
+        const auto v = add_vertex(parsed, graph);
         if (v > 0) {
             add_edge(v - 1, v, graph);
         }
@@ -75,14 +75,14 @@ void tag(const Ops& ops, const stemma::module_tree& modules, stemma::rebuilt_tre
     const stemma::evidence_sources<stemma::scope_names, stemma::parameter_names,
                                    stemma::parameter_regions, stemma::leftovers>
         sources;
-    const auto found = stemma::tag_operators(context, stemma::policies{sources});
-    for (const auto& made : found.attributions) {
-        fuzz::demand(made.module < modules.size(), "an operator is of no module");
+    const auto tagged = stemma::tag_operators(context, stemma::policies{sources});
+    for (const auto& attribution : tagged.attributions) {
+        fuzz::demand(attribution.module < modules.size(), "an operator is of no module");
     }
     std::set<std::string> tags;
     for (stemma::id m = 0; m < modules.size(); ++m) {
-        if (found.tags.selected(m) == m) {
-            fuzz::demand(tags.insert(found.tags.text(m)).second, "two modules have the same tag");
+        if (tagged.tags.selected(m) == m) {
+            fuzz::demand(tags.insert(tagged.tags.text(m)).second, "two modules have the same tag");
         }
     }
 }

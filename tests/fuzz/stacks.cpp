@@ -33,13 +33,14 @@ void use(std::string_view text) {
     const std::vector<std::string> classes{"app.net.Net"};
     fuzz::demand(stemma::detail::file_shortener(classes).shorten(files).size() == files.size(),
                  "a file is lost");
-    const auto kept =
+    const auto sources =
         stemma::detail::read_sources(stemma::detail::to_json(lines, 2, 1, true), policy, 1);
-    fuzz::demand(kept && kept->lines.chain_count() == lines.chain_count(),
+    fuzz::demand(sources && sources->lines.chain_count() == lines.chain_count(),
                  "what was written cannot be read");
     if (const auto record = stemma::detail::read_sources(text, policy, 8)) {
-        const auto known = record->chain_of(0);
-        fuzz::demand(known == stemma::no_id || !record->lines.frames_of_chain(known).empty(),
+        const auto node_chain = record->chain_of(0);
+        fuzz::demand(node_chain == stemma::no_id ||
+                         !record->lines.frames_of_chain(node_chain).empty(),
                      "a chain without frames");
     }
 }

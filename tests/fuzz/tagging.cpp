@@ -15,8 +15,8 @@ namespace {
 
 void use(std::string_view bytes) {
     test::tagged_model tagged(bytes);
-    for (const auto& made : tagged.found.attributions) {
-        fuzz::demand(made.module < tagged.modules.size(), "a node is of no module");
+    for (const auto& attribution : tagged.found.attributions) {
+        fuzz::demand(attribution.module < tagged.modules.size(), "a node is of no module");
     }
     static_cast<void>(
         stemma::detail::read_carried_modules(tagged.model, tagged.modules, tagged.found.tags));

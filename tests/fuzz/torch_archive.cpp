@@ -14,13 +14,14 @@
 namespace {
 
 void use(std::string_view bytes) {
-    const auto known = stemma::read_checkpoint(stemma::mapped_file::viewing(bytes, "checkpoint"));
-    for (const auto& entry : known.entries()) {
-        fuzz::demand(known.find(entry.name) == &entry, "an entry is not found by its name");
-        fuzz::demand(known.bytes(entry).size() == entry.size,
+    const auto checkpoint =
+        stemma::read_checkpoint(stemma::mapped_file::viewing(bytes, "checkpoint"));
+    for (const auto& entry : checkpoint.entries()) {
+        fuzz::demand(checkpoint.find(entry.name) == &entry, "an entry is not found by its name");
+        fuzz::demand(checkpoint.bytes(entry).size() == entry.size,
                      "an entry has other bytes than it says");
     }
-    fuzz::demand(stemma::modules_of(known).size() > 0, "there is no root");
+    fuzz::demand(stemma::modules_of(checkpoint).size() > 0, "there is no root");
 }
 
 } // namespace

@@ -64,24 +64,24 @@ json random_value(test::random_numbers& random, std::size_t depth) {
         return static_cast<double>(random.next()) / 7e9;
     case 5: {
         std::string text;
-        for (auto left = random(20); left > 0; --left) {
+        for (auto remaining = random(20); remaining > 0; --remaining) {
             text.push_back(static_cast<char>(random(0x80)));
         }
         return text + (random.one_in(2) ? "\u00e9\u20ac" : "");
     }
     case 6: {
-        auto made = json::array();
-        for (auto left = random(6); left > 0; --left) {
-            made.push_back(random_value(random, depth - 1));
+        auto list = json::array();
+        for (auto remaining = random(6); remaining > 0; --remaining) {
+            list.push_back(random_value(random, depth - 1));
         }
-        return made;
+        return list;
     }
     default: {
-        auto made = json::object();
-        for (auto left = random(6); left > 0; --left) {
-            made["k\"\n" + std::to_string(random(100))] = random_value(random, depth - 1);
+        auto object = json::object();
+        for (auto remaining = random(6); remaining > 0; --remaining) {
+            object["k\"\n" + std::to_string(random(100))] = random_value(random, depth - 1);
         }
-        return made;
+        return object;
     }
     }
 }

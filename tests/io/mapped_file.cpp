@@ -63,19 +63,19 @@ TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", 
 }
 
 TEST_CASE("mapped_file: holds bytes in memory, or views the caller's", "[file]") {
-    auto held = mapped_file::holding("short", "mine");
-    const mapped_file moved(std::move(held));
+    auto file = mapped_file::holding("short", "mine");
+    const mapped_file moved(std::move(file));
     CHECK(moved.bytes() == "short");
     CHECK(moved.path() == "mine");
     CHECK(moved.descriptor() == -1);
 
     const std::string bytes(std::size_t{1} << 16U, 'x');
-    const auto seen = mapped_file::viewing(bytes, "theirs");
-    CHECK(seen.bytes().data() == bytes.data());
-    seen.release(0, bytes.size());
-    CHECK(seen.bytes() == std::string(bytes.size(), 'x'));
+    const auto viewed = mapped_file::viewing(bytes, "theirs");
+    CHECK(viewed.bytes().data() == bytes.data());
+    viewed.release(0, bytes.size());
+    CHECK(viewed.bytes() == std::string(bytes.size(), 'x'));
     std::string copy(3, ' ');
-    seen.read(10, copy.size(), copy.data());
+    viewed.read(10, copy.size(), copy.data());
     CHECK(copy == "xxx");
 }
 

@@ -101,13 +101,13 @@ TEST_CASE("output_file: writes ranges of files and texts in call order", "[file]
         for (int i = 0; i < 40; ++i) {
             const auto at = random(text.size());
             const auto size = random(random.one_in(2) ? 100 : text.size() - at);
-            const auto taken = std::min(size, text.size() - at);
+            const auto length = std::min(size, text.size() - at);
             if (random.one_in(2)) {
-                out.copy(in, at, taken);
+                out.copy(in, at, length);
             } else {
-                out.write(std::string_view(text).substr(at, taken));
+                out.write(std::string_view(text).substr(at, length));
             }
-            expected.append(text, at, taken);
+            expected.append(text, at, length);
         }
         out.commit(false);
         const bool same = content(folder.file("out")) == expected;

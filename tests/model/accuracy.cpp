@@ -39,8 +39,8 @@ TEST_CASE("accuracy: only operators with a truth count, and those not found coun
     const auto tree = test::tree_of({"a.b", "c"});
     const auto at = [&](const char* path) { return test::module_at(tree, path); };
     const std::vector<id> truth{at("a.b"), at("a.b"), at("a"), at("c"), no_id, at("c")};
-    const std::vector<id> found{at("a.b"), at("a"), at("a.b"), at("a"), at("c"), no_id};
-    const auto result = stemma::measure_accuracy(tree.index(), found, truth);
+    const std::vector<id> modules{at("a.b"), at("a"), at("a.b"), at("a"), at("c"), no_id};
+    const auto result = stemma::measure_accuracy(tree.index(), modules, truth);
     CHECK(result.exact == 1);
     CHECK(result.ancestor == 1);
     CHECK(result.descendant == 1);

@@ -73,8 +73,8 @@ TEST_CASE("provenance_names: custom sources follow those of the library", "[mode
     CHECK(is_evidence(labels));
     CHECK(to_string(labels) == "other");
     CHECK(stemma::provenance_names()[labels] == "other");
-    for (const auto* taken : {"", "other", "scope", "consumer", "root"}) {
-        CHECK_THROWS_AS(names.add(taken), stemma::error);
+    for (const auto* name : {"", "other", "scope", "consumer", "root"}) {
+        CHECK_THROWS_AS(names.add(name), stemma::error);
     }
 }
 

@@ -53,14 +53,14 @@ module_tree random_tree(test::random_numbers& random) {
 
 template <class Lookup>
 void check_children(const Lookup& lookup, const module_tree& tree) {
-    std::map<std::pair<id, std::string>, id> known;
+    std::map<std::pair<id, std::string>, id> children;
     for (id m = 1; m < tree.size(); ++m) {
-        known.emplace(std::pair(tree.index().parent(m), tree.name(m)), m);
+        children.emplace(std::pair(tree.index().parent(m), tree.name(m)), m);
     }
     for (id m = 0; m < tree.size(); ++m) {
         for (auto name : {"a", "b", "c", "d", "", "root"}) {
-            const auto found = known.find(std::pair<id, std::string>(m, name));
-            REQUIRE(lookup.child(m, name) == (found == known.end() ? no_id : found->second));
+            const auto entry = children.find(std::pair<id, std::string>(m, name));
+            REQUIRE(lookup.child(m, name) == (entry == children.end() ? no_id : entry->second));
         }
     }
 }
@@ -72,16 +72,16 @@ TEST_CASE("module_lookup: finds children by name, in every view", "[model][modul
     for (int round = 0; round < 30; ++round) {
         const auto tree = random_tree(random);
         check_children(module_lookup(tree), tree);
-        const seen_modules seen(tree);
-        check_children(module_lookup(seen), tree);
+        const seen_modules view(tree);
+        check_children(module_lookup(view), tree);
     }
 }
 
 TEST_CASE("find_module: every path leads back to its module", "[model][module_lookup]") {
     test::random_numbers random(2);
     const auto tree = random_tree(random);
-    const seen_modules seen(tree);
-    const module_lookup lookup(seen);
+    const seen_modules view(tree);
+    const module_lookup lookup(view);
     for (id m = 0; m < tree.size(); ++m) {
         const auto path = tree.path(m);
         CHECK(find_module(lookup, path) == m);
@@ -98,8 +98,8 @@ TEST_CASE("find_module: every path leads back to its module", "[model][module_lo
 TEST_CASE("module_trail: agrees with find_module, whatever came before", "[model][module_lookup]") {
     test::random_numbers random(3);
     const auto tree = random_tree(random);
-    const seen_modules seen(tree);
-    const module_lookup lookup(seen);
+    const seen_modules view(tree);
+    const module_lookup lookup(view);
     stemma::detail::module_trail trail(lookup);
     for (int i = 0; i < 3000; ++i) {
         const auto from = static_cast<id>(random.one_in(50) ? random(tree.size()) : 0);

@@ -41,21 +41,21 @@ struct planned_module {
 };
 
 planned_tensor random_tensor(test::random_numbers& random) {
-    planned_tensor made{"t" + std::to_string(random(4)), random.one_in(2) ? "float32" : ""};
+    planned_tensor tensor{"t" + std::to_string(random(4)), random.one_in(2) ? "float32" : ""};
     for (auto rank = random(4); rank > 0; --rank) {
-        made.shape.push_back(static_cast<std::int64_t>(random(9)) - 1);
+        tensor.shape.push_back(static_cast<std::int64_t>(random(9)) - 1);
     }
-    made.trainable = random.one_in(2);
-    return made;
+    tensor.trainable = random.one_in(2);
+    return tensor;
 }
 
 stemma::tensor_info info(const planned_tensor& from) {
     return {from.name, from.dtype, from.shape, from.trainable};
 }
 
-bool is_same(const stemma::tensor_info& found, const planned_tensor& planned) {
-    return found.name == planned.name && found.dtype == planned.dtype &&
-           ranges::equal(found.shape, planned.shape) && found.trainable == planned.trainable;
+bool is_same(const stemma::tensor_info& actual, const planned_tensor& planned) {
+    return actual.name == planned.name && actual.dtype == planned.dtype &&
+           ranges::equal(actual.shape, planned.shape) && actual.trainable == planned.trainable;
 }
 
 void check_module(const stemma::module_tree& tree, id m, const planned_module& planned) {
@@ -196,13 +196,13 @@ TEST_CASE("module_tree_builder: names may contain anything and are kept distinct
     module_tree_builder builder;
     const std::vector<std::string> names{"",     ".",   "a.b", std::string(1, '\0'),
                                          "\xff", "a/b", "a\\"};
-    std::map<id, std::string> made;
+    std::map<id, std::string> stored;
     for (const auto& name : names) {
-        made.emplace(builder.child(0, name), name);
+        stored.emplace(builder.child(0, name), name);
     }
-    CHECK(made.size() == names.size());
+    CHECK(stored.size() == names.size());
     const auto tree = builder.build();
-    for (const auto& [m, name] : made) {
+    for (const auto& [m, name] : stored) {
         CHECK(tree.name(builder.rank_of(m)) == name);
         CHECK(tree.child(0, name) == builder.rank_of(m));
     }

@@ -60,13 +60,13 @@ TEST_CASE("path_of: is the same for every view of a tree", "[model][module_view]
     }
     builder.child(builder.at_path("pooler"), "");
     const auto tree = builder.build();
-    const seen_modules seen{tree};
+    const seen_modules view{tree};
     for (id m = 0; m < tree.size(); ++m) {
-        CHECK(path_of(seen, m) == tree.path(m));
+        CHECK(path_of(view, m) == tree.path(m));
         CHECK(path_of(tree, m) == tree.path(m));
     }
-    CHECK(path_of(seen, 0).empty());
-    CHECK(path_of(seen, tree.child(tree.child(0, "encoder"), "layer")) == "encoder.layer");
+    CHECK(path_of(view, 0).empty());
+    CHECK(path_of(view, tree.child(tree.child(0, "encoder"), "layer")) == "encoder.layer");
 }
 
 } // namespace test::model_module_view

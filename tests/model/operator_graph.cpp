@@ -49,12 +49,12 @@ namespace {
 
 std::vector<operator_edge> random_operator_edges(test::random_numbers& random, std::size_t vertices,
                                                  std::size_t count) {
-    std::vector<operator_edge> made;
+    std::vector<operator_edge> list;
     for (auto [from, to] : test::random_edges(random, vertices, count).edges) {
-        made.push_back({static_cast<id>(from), static_cast<id>(to), static_cast<id>(random(50)),
+        list.push_back({static_cast<id>(from), static_cast<id>(to), static_cast<id>(random(50)),
                         static_cast<id>(random(4)), random.one_in(5) ? no_id : 7});
     }
-    return made;
+    return list;
 }
 
 /// Whether an edge descriptor corresponds to an edge passed in.

@@ -54,13 +54,13 @@ TEST_CASE("source_lines: the innermost user frame is the line of an operator") {
 TEST_CASE("source_lines: of a very long chain the innermost frames are listed") {
     source_lines lines;
     id chain = no_id;
-    std::vector<id> made;
+    std::vector<id> frames;
     for (stemma::id line = 0; line < 1000; ++line) {
-        made.insert(made.begin(), lines.add_frame({"a.py", line, "f"}, frame_kind::own));
-        chain = lines.add_link(chain, made.front());
+        frames.insert(frames.begin(), lines.add_frame({"a.py", line, "f"}, frame_kind::own));
+        chain = lines.add_link(chain, frames.front());
     }
-    made.resize(source_lines::listed_frames);
-    CHECK(lines.frames_of_chain(chain) == made);
+    frames.resize(source_lines::listed_frames);
+    CHECK(lines.frames_of_chain(chain) == frames);
 }
 
 TEST_CASE("source_lines: without a user's frame a package's counts, then any") {

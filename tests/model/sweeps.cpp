@@ -155,7 +155,7 @@ TEST_CASE("common modules: agree with the definition for any graph and visiting 
         fill(s, random, 1 + random(30));
         // By definition: the common ancestor of the first evidence along all edges.
         const auto common = [&](id v, bool forward) {
-            std::set<id> seen;
+            std::set<id> visited;
             id result = no_id;
             const std::function<void(id)> walk = [&](id u) {
                 const auto meet = [&](std::size_t next) {
@@ -163,7 +163,7 @@ TEST_CASE("common modules: agree with the definition for any graph and visiting 
                     if (s.evidence[w] != no_id) {
                         result = result == no_id ? s.evidence[w]
                                                  : s.tree.index().lca(result, s.evidence[w]);
-                    } else if (seen.insert(w).second) {
+                    } else if (visited.insert(w).second) {
                         walk(w);
                     }
                 };
@@ -257,12 +257,12 @@ TEST_CASE("data_independent: nothing on or after a cycle is") {
 TEST_CASE("settled_by_readers: constants surely read by one module, and what they are made from") {
     const auto settled = [](scene& s, float confidence) {
         return s.ask([&](const problem& p) {
-            std::vector<stemma::attribution> made(p.evidence.size());
-            for (std::size_t v = 0; v < made.size(); ++v) {
-                made[v].module = p.evidence[v];
-                made[v].confidence = confidence;
+            std::vector<stemma::attribution> attributions(p.evidence.size());
+            for (std::size_t v = 0; v < attributions.size(); ++v) {
+                attributions[v].module = p.evidence[v];
+                attributions[v].confidence = confidence;
             }
-            return stemma::settled_by_readers(p, stemma::common_reader_modules(p), made);
+            return stemma::settled_by_readers(p, stemma::common_reader_modules(p), attributions);
         });
     };
     scene s;
@@ -355,13 +355,13 @@ TEST_CASE("stay_with_owners: operators in bodies stay in the module that runs th
     const auto lost = s.add_inside(owner, {});
     const auto strayed = s.add_inside(owner, {});
     const auto inside = s.add_inside(owner, {});
-    const auto known = s.add_inside(owner, {});
+    const auto anchor = s.add_inside(owner, {});
     const auto inner = s.add_inside(lost, {});
-    s.know(known, "head");
+    s.know(anchor, "head");
     std::vector<stemma::attribution> result(s.size());
     for (auto [v, path] :
          {std::pair(owner, "blocks.0"), std::pair(lost, ""), std::pair(strayed, "blocks.1.fc"),
-          std::pair(inside, "blocks.0.fc"), std::pair(known, "head"), std::pair(inner, "")}) {
+          std::pair(inside, "blocks.0.fc"), std::pair(anchor, "head"), std::pair(inner, "")}) {
         result[v].module = s.at(path);
         result[v].confidence = 0.9F;
     }
@@ -374,7 +374,7 @@ TEST_CASE("stay_with_owners: operators in bodies stay in the module that runs th
     CHECK(result[lost].confidence <= 0.7F);
     CHECK(result[strayed].module == s.at("blocks.0"));
     CHECK(result[inside].module == s.at("blocks.0.fc"));
-    CHECK(result[known].module == s.at("head"));
+    CHECK(result[anchor].module == s.at("head"));
     CHECK(result[inner].module == s.at("blocks.0"));
 }
 

@@ -29,12 +29,12 @@ struct scene {
 };
 
 scene random_scene(test::random_numbers& random) {
-    scene made{tree_index(test::random_parents(random, 1 + random(20), 3)), {0}, {"Root"}};
-    for (id m = 1; m < made.tree.size(); ++m) {
-        made.selected.push_back(random.one_in(3) ? made.selected[made.tree.parent(m)] : m);
-        made.segment.push_back("S" + std::to_string(random(5)));
+    scene sample{tree_index(test::random_parents(random, 1 + random(20), 3)), {0}, {"Root"}};
+    for (id m = 1; m < sample.tree.size(); ++m) {
+        sample.selected.push_back(random.one_in(3) ? sample.selected[sample.tree.parent(m)] : m);
+        sample.segment.push_back("S" + std::to_string(random(5)));
     }
-    return made;
+    return sample;
 }
 
 tag_table table_of(const scene& from) {

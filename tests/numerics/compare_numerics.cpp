@@ -32,11 +32,11 @@ struct scene {
 
     [[nodiscard]] std::map<std::string, numerics_report::module_verdict>
     verdicts(const stemma::numerics_report& report) const {
-        std::map<std::string, numerics_report::module_verdict> found;
+        std::map<std::string, numerics_report::module_verdict> verdicts;
         for (const auto& one : report.modules) {
-            found.emplace(a.opened.modules().path(one.module), one.verdict);
+            verdicts.emplace(a.opened.modules().path(one.module), one.verdict);
         }
-        return found;
+        return verdicts;
     }
 
     [[nodiscard]] std::string first(const stemma::numerics_report& report) const {

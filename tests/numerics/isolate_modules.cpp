@@ -65,14 +65,14 @@ std::map<std::string, std::string> refusals(const std::string& model, const std:
     const auto borders = stemma::find_module_values(second);
     const stemma::observed_model b{&second, &borders, s.b.values.get()};
     const auto report = stemma::compare_numerics(s.a.get(), b);
-    std::map<std::string, std::string> found;
+    std::map<std::string, std::string> refused;
     for (const auto& part :
          stemma::isolate_modules(s.a.get(), b, second, report, s.apart, {.sync = false})) {
         if (!part.refusal.empty()) {
-            CHECK(found.emplace(s.a.opened.modules().path(part.module), part.refusal).second);
+            CHECK(refused.emplace(s.a.opened.modules().path(part.module), part.refusal).second);
         }
     }
-    return found;
+    return refused;
 }
 
 } // namespace
@@ -238,12 +238,12 @@ TEST_CASE("isolate_modules: does not replace the first model", "[numerics][isola
 
 TEST_CASE("isolate_modules: says which modules the second model lacks",
           "[numerics][isolate_modules]") {
-    const auto lists = [](const std::map<std::string, std::string>& found, const std::string& path,
-                          const std::string& word) {
-        const auto at = found.find(path);
-        REQUIRE(at != found.end());
+    const auto lists = [](const std::map<std::string, std::string>& refused,
+                          const std::string& path, const std::string& word) {
+        const auto at = refused.find(path);
+        REQUIRE(at != refused.end());
         CHECK_THAT(at->second, Catch::Contains(word));
-        CHECK(found.size() == 1);
+        CHECK(refused.size() == 1);
     };
     const auto fused =
         test::model(

@@ -16,12 +16,12 @@ using numbers = std::map<std::string, std::vector<float>>;
 
 std::map<std::string, std::string> pairs_of(const test::observed& a, const test::observed& b,
                                             const stemma::given_pairs& given = {}) {
-    std::map<std::string, std::string> found;
+    std::map<std::string, std::string> names;
     for (const auto& one : stemma::detail::pair_values(a.get(), b.get(), given)) {
-        found.emplace(a.opened.model().value_name(one.value),
+        names.emplace(a.opened.model().value_name(one.value),
                       one.other + " " + std::string(to_string(one.how)));
     }
-    return found;
+    return names;
 }
 
 const numbers all{{"x", {1}}, {"t", {1}}, {"u", {1}}, {"y", {1}}};
@@ -117,9 +117,9 @@ TEST_CASE("pair_values: given pairs take precedence over names", "[numerics][pai
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
     const test::observed b(folder, "b", test::two_modules(), all);
-    const auto found = pairs_of(a, b, {{"t", "u"}, {"u", "missing"}});
-    CHECK(found.at("t") == "u given");
-    CHECK(found.at("u") == "u name");
+    const auto pairs = pairs_of(a, b, {{"t", "u"}, {"u", "missing"}});
+    CHECK(pairs.at("t") == "u given");
+    CHECK(pairs.at("u") == "u name");
 }
 
 TEST_CASE("pair_values: numeric names only count within a module", "[numerics][pair_values]") {
@@ -134,9 +134,9 @@ TEST_CASE("pair_values: numeric names only count within a module", "[numerics][p
     const numbers values{{"1", {1}}, {"2", {1}}, {"y", {1}}};
     const test::observed a(folder, "a", numbered("1", "2"), values);
     const test::observed b(folder, "b", numbered("2", "1"), values);
-    const auto found = pairs_of(a, b);
-    CHECK(found.at("1") == "2 carried");
-    CHECK(found.at("2") == "1 carried");
+    const auto pairs = pairs_of(a, b);
+    CHECK(pairs.at("1") == "2 carried");
+    CHECK(pairs.at("2") == "1 carried");
 }
 
 TEST_CASE("pair_values: keeps execution order", "[numerics][pair_values]") {

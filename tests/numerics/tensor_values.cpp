@@ -32,7 +32,7 @@ std::vector<double> numbers_of(const stemma::tensor_values& values) {
 stemma::error_code refusal(std::int64_t type, std::vector<std::int64_t> dims,
                            const std::string& bytes) {
     try {
-        const stemma::tensor_values made(type, std::move(dims), bytes, "file", "x");
+        const stemma::tensor_values values(type, std::move(dims), bytes, "file", "x");
     } catch (const stemma::error& e) {
         CHECK(std::string(e.what()).starts_with("file: x: "));
         return e.code();

@@ -30,10 +30,10 @@ void put(const std::string& path, const std::string& bytes) {
 }
 
 double number_of(const stemma::value_file& values, std::string_view name) {
-    const auto found = values.find(name);
-    REQUIRE(found);
-    std::vector<double> numbers(found->size());
-    found->read(0, numbers);
+    const auto value = values.find(name);
+    REQUIRE(value);
+    std::vector<double> numbers(value->size());
+    value->read(0, numbers);
     return numbers.front();
 }
 
@@ -74,9 +74,9 @@ TEST_CASE("value_file: has the values of a runtime in the same program", "[numer
 TEST_CASE("value_file: reads ONNX tensors with typed fields", "[numerics][value_file]") {
     const auto read = [](const test::message& tensor) {
         const auto bytes = tensor.bytes();
-        const auto found = stemma::detail::read_tensor_message(bytes, "a.pb");
-        std::vector<double> numbers(found.values.size());
-        found.values.read(0, numbers);
+        const auto values = stemma::detail::read_tensor_message(bytes, "a.pb");
+        std::vector<double> numbers(values.values.size());
+        values.values.read(0, numbers);
         return numbers;
     };
     CHECK(read(test::message().number(1, 1).number(2, 7).number(7, 9)) == std::vector<double>{9});

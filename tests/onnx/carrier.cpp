@@ -95,12 +95,12 @@ TEST_CASE("attribute_carrier: writes attributes, a list if there are several",
 TEST_CASE("doc_string_carrier: writes one marked line that JSON readers understand",
           "[policy][carrier]") {
     const auto read = [](const operator_tags& tags) {
-        const auto made = lines(stemma::doc_string_carrier{}, tags);
-        REQUIRE(made.size() == 1);
+        const auto written = lines(stemma::doc_string_carrier{}, tags);
+        REQUIRE(written.size() == 1);
         const auto start = "doc  " + std::string(stemma::detail::doc_line_mark);
-        REQUIRE(made[0].starts_with(start));
-        CHECK(made[0].find('\n') == std::string::npos);
-        return nlohmann::json::parse(made[0].substr(start.size()));
+        REQUIRE(written[0].starts_with(start));
+        CHECK(written[0].find('\n') == std::string::npos);
+        return nlohmann::json::parse(written[0].substr(start.size()));
     };
     CHECK(read(one_tag) == nlohmann::json{{"source_module", "/Net/A"}, {"module", "a.0"}});
     CHECK(read(two_tags).at("hierarchy_tags") == nlohmann::json(several));

@@ -48,8 +48,9 @@ void check(const std::string& bytes) {
                 CHECK(contents.root(body) == contents.root(g));
             }
         }
-        const auto found = contents.nodes(g);
-        const bool same_nodes = std::equal(found.begin(), found.end(), nodes.begin(), nodes.end());
+        const auto stored = contents.nodes(g);
+        const bool same_nodes =
+            std::equal(stored.begin(), stored.end(), nodes.begin(), nodes.end());
         CHECK(same_nodes);
         std::erase_if(nodes, [&](id node) { return model.graph_of(node) != g; });
         const auto own = contents.own_nodes(g);

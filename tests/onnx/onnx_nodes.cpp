@@ -43,14 +43,14 @@ TEST_CASE("onnx_nodes: become operators with a graph built separately", "[onnx_n
     CHECK(nodes.name(1) == "second");
     REQUIRE(nodes.parameter_count() == 1);
     CHECK(nodes.parameter_name(0) == "w");
-    const operators made(std::move(nodes), stemma::detail::flat_graph(model));
+    const operators separate(std::move(nodes), stemma::detail::flat_graph(model));
     const operators whole(model);
-    CHECK(num_edges(made.graph()) == 1);
+    CHECK(num_edges(separate.graph()) == 1);
     CHECK(num_edges(whole.graph()) == 1);
     for (id v = 0; v < model.node_count(); ++v) {
-        CHECK(made.name(v) == whole.name(v));
+        CHECK(separate.name(v) == whole.name(v));
         std::vector<id> read;
-        made.for_each_parameter(v, [&](id p) { read.push_back(p); });
+        separate.for_each_parameter(v, [&](id p) { read.push_back(p); });
         CHECK(read.size() == (v == 0 ? 1 : 0));
     }
 }

@@ -31,10 +31,11 @@ std::vector<std::string> parameters_of(const operators& ops, id v) {
 }
 
 entries metadata_of(const operators& ops, id v) {
-    entries found;
-    ops.for_each_metadata(
-        v, [&](std::string_view key, std::string_view value) { found.emplace_back(key, value); });
-    return found;
+    entries metadata;
+    ops.for_each_metadata(v, [&](std::string_view key, std::string_view value) {
+        metadata.emplace_back(key, value);
+    });
+    return metadata;
 }
 
 } // namespace
@@ -157,11 +158,11 @@ TEST_CASE("onnx_operators: knows what hides data, and what reads a condition", "
 
 TEST_CASE("onnx_operators: arguments of calls are formals inside the function",
           "[onnx_operators]") {
-    auto made =
+    auto message =
         test::model(test::graph({node("f", {"x", "w", ""}, {"y"}, "", "d")}, {"x"}, {"y"}, {"w"}));
-    made.inner(25,
-               test::function("d", "f", {"p", "q", "r"}, {"o"}, {node("Add", {"q", "p"}, {"o"})}));
-    const auto bytes = made.bytes();
+    message.inner(
+        25, test::function("d", "f", {"p", "q", "r"}, {"o"}, {node("Add", {"q", "p"}, {"o"})}));
+    const auto bytes = message.bytes();
     const stemma::wire_model model(bytes);
     const operators ops(model);
     REQUIRE(ops.function_count() == 1);

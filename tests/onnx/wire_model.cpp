@@ -173,17 +173,17 @@ std::string nested_bodies(std::size_t depth) {
 
 /// A model whose message at nesting level `level` has these bytes.
 std::string model_with(std::size_t level, const std::string& bytes) {
-    auto held = test::message().raw(bytes);
+    auto nested = test::message().raw(bytes);
     if (level > 2) {
-        held = test::message().inner(5, held); // in an attribute of
+        nested = test::message().inner(5, nested); // in an attribute of
     }
     if (level > 1) {
-        held = test::message().inner(1, held); // a node of
+        nested = test::message().inner(1, nested); // a node of
     }
     if (level > 0) {
-        held = test::message().inner(7, held); // the graph of
+        nested = test::message().inner(7, nested); // the graph of
     }
-    return test::model(test::graph()).append(held).bytes();
+    return test::model(test::graph()).append(nested).bytes();
 }
 
 } // namespace

@@ -83,10 +83,10 @@ measured measure(const std::string& model, const std::string& truth_path,
         if (!module) {
             continue;
         }
-        const auto& made = opened.tags().attributions[node];
-        const auto how = stemma::relate(opened.modules().path(made.module), *module);
+        const auto& attribution = opened.tags().attributions[node];
+        const auto how = stemma::relate(opened.modules().path(attribution.module), *module);
         const bool right = how == stemma::relation::exact;
-        const bool sure = made.confidence >= 0.9F;
+        const bool sure = attribution.confidence >= 0.9F;
         result.sure += sure ? 1U : 0U;
         result.sure_and_right += sure && right ? 1U : 0U;
         if (truth.is_scoped(name)) {
@@ -148,7 +148,7 @@ TEST_CASE("attributed_model: opens bytes in memory like their file", "[attribute
         INFO(path);
         const stemma::attributed_model file(path, {});
         auto bytes = test::read_bytes(path);
-        const stemma::attributed_model seen(stemma::mapped_file::viewing(bytes, path), {});
+        const stemma::attributed_model viewed(stemma::mapped_file::viewing(bytes, path), {});
         const auto mine = file.tags().attributions;
         const auto same = [&](const stemma::attributed_model& opened) {
             return opened.modules().size() == file.modules().size() &&
@@ -159,7 +159,7 @@ TEST_CASE("attributed_model: opens bytes in memory like their file", "[attribute
                                             a.source == b.source && a.confidence == b.confidence;
                                  });
         };
-        CHECK(same(seen));
+        CHECK(same(viewed));
         CHECK(same(stemma::attributed_model(stemma::mapped_file::holding(bytes, path), {})));
     }
 }
@@ -244,10 +244,10 @@ TEST_CASE(
         const stemma::attributed_model opened(dialect_file(name + ".onnx"), {});
         std::map<std::string, std::vector<stemma::id>> calls;
         for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
-            const auto& made = opened.tags().attributions[node];
-            const auto path = opened.modules().path(made.module);
+            const auto& attribution = opened.tags().attributions[node];
+            const auto path = opened.modules().path(attribution.module);
             if (path.starts_with("tied.fc")) {
-                calls[path].push_back(made.call);
+                calls[path].push_back(attribution.call);
             }
         }
         // Nodes are numbered in order of creation: first all of one call.
@@ -292,16 +292,16 @@ TEST_CASE("attributed_model: planted contradictions are reported exactly, with b
     replace_first(bytes, "['', 'blocks.0', 'blocks.0.fc1', 'linear']",
                   "['', 'blocks.1', 'blocks.1.fc1', 'linear']");
     const stemma::attributed_model opened(folder.make("planted.onnx", bytes), {});
-    auto told = nodes_in_conflict(opened);
+    auto conflicts = nodes_in_conflict(opened);
     for (const auto& name : shared) {
-        CHECK(told.erase(name) == 1);
+        CHECK(conflicts.erase(name) == 1);
     }
-    REQUIRE(told.size() == 1);
-    const auto node = test::node_called(opened.model(), *told.begin());
+    REQUIRE(conflicts.size() == 1);
+    const auto node = test::node_called(opened.model(), *conflicts.begin());
     CHECK(opened.model().op_type(node) == "MatMul");
-    const auto& made = opened.tags().attributions[node];
-    CHECK(made.conflict);
-    CHECK(opened.modules().path(made.module) == "blocks.1.fc1"); // by trust
+    const auto& attribution = opened.tags().attributions[node];
+    CHECK(attribution.conflict);
+    CHECK(opened.modules().path(attribution.module) == "blocks.1.fc1"); // by trust
     std::set<std::string> claimed;
     for (const auto& one : opened.tags().conflicts.of(node)) {
         claimed.emplace(opened.modules().path(one.module));
@@ -325,9 +325,9 @@ TEST_CASE("attributed_model: a fused operator belongs to the common ancestor of 
     stemma::id fused = 0;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
         if (opened.model().op_type(node) == "Gemm") {
-            const auto& made = opened.tags().attributions[node];
-            CHECK(opened.modules().path(made.module) == "stages." + std::to_string(fused++));
-            CHECK(made.confidence < 0.9F);
+            const auto& attribution = opened.tags().attributions[node];
+            CHECK(opened.modules().path(attribution.module) == "stages." + std::to_string(fused++));
+            CHECK(attribution.confidence < 0.9F);
         }
     }
     CHECK(fused == 3);
@@ -353,14 +353,14 @@ TEST_CASE("attributed_model: calls of shared blocks and towers match the run") {
         options.captures = stemma::captures({(folder / "modules.json").string()});
         const stemma::attributed_model opened(model, options);
         for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
-            const auto known = true_calls.find(std::string(opened.model().name(node)));
-            if (known == true_calls.end()) {
+            const auto entry = true_calls.find(std::string(opened.model().name(node)));
+            if (entry == true_calls.end()) {
                 continue;
             }
-            INFO(model << " " << known->first);
+            INFO(model << " " << entry->first);
             const auto call = opened.tags().attributions[node].call;
-            CHECK(call == known->second);
-            later_calls += known->second > 0 ? 1U : 0U;
+            CHECK(call == entry->second);
+            later_calls += entry->second > 0 ? 1U : 0U;
         }
     }
     CHECK(later_calls > 0);
@@ -371,8 +371,8 @@ TEST_CASE("attributed_model: a root without a class is the model, whatever the g
     const auto tags_of = [&](const std::string& path) {
         const stemma::attributed_model opened(path, {});
         std::vector<std::string> tags;
-        for (const auto& made : opened.tags().attributions) {
-            tags.push_back(opened.tags().tags.text(made.module));
+        for (const auto& attribution : opened.tags().attributions) {
+            tags.push_back(opened.tags().tags.text(attribution.module));
         }
         return tags;
     };
@@ -414,8 +414,8 @@ TEST_CASE("attributed_model: numbers of modules in a record are those of its own
         stemma::mapped_file::holding(tagged.write({.metadata = false, .model = true}), "a.onnx"),
         {});
     std::vector<std::string> paths;
-    for (const auto& made : opened.tags().attributions) {
-        paths.push_back(opened.modules().path(made.module));
+    for (const auto& attribution : opened.tags().attributions) {
+        paths.push_back(opened.modules().path(attribution.module));
     }
     CHECK(paths == std::vector<std::string>{"b", "b"});
 }

@@ -78,9 +78,9 @@ std::vector<std::string> read_again(const stemma::attribution_options& options,
                                     const stemma::attribution_options& again) {
     stemma::detail::model_record record;
     record.options = stemma::detail::recorded_options(options);
-    auto taken = again;
-    auto problems = adopt_options(taken, record);
-    const stemma::attributed_model opened(path, taken);
+    auto adopted = again;
+    auto problems = adopt_options(adopted, record);
+    const stemma::attributed_model opened(path, adopted);
     problems.insert(problems.begin(), opened.tags().tags.text(1));
     return problems;
 }
@@ -149,11 +149,11 @@ TEST_CASE("attribution_options: a record makes the same choices as its writer",
         const auto once = read_again(chosen, chosen);
         CHECK(read_again(chosen, options) == once);
         CHECK(once.size() == 1);
-        stemma::attribution_options taken;
+        stemma::attribution_options adopted;
         stemma::detail::model_record record;
         record.options = stemma::detail::recorded_options(chosen);
-        CHECK(adopt_options(taken, record).empty());
-        CHECK(stemma::detail::recorded_options(taken) == record.options);
+        CHECK(adopt_options(adopted, record).empty());
+        CHECK(stemma::detail::recorded_options(adopted) == record.options);
     }
     options.naming = stemma::module_paths{};
     CHECK(read_again(stemma::attribution_options().set(numbers{}), options) ==
@@ -165,17 +165,17 @@ TEST_CASE("attribution_options: unknown policies in a record are reported",
     auto chosen = stemma::attribution_options().set(numbers{});
     CHECK(read_again(chosen, {}).back() ==
           "pkg.stemma.model was written with an unnamed naming policy; the default is used");
-    stemma::onnx_policy_registry known;
-    known.namings.add("numbers", numbers{});
-    known.sources.add(labels{});
-    chosen.naming = known.namings.get("naming", "numbers");
+    stemma::onnx_policy_registry registry;
+    registry.namings.add("numbers", numbers{});
+    registry.sources.add(labels{});
+    chosen.naming = registry.namings.get("naming", "numbers");
     chosen.sources.emplace({stemma::provenance::scope});
     chosen.set(labels{});
     CHECK(stemma::detail::recorded_options(chosen) ==
           std::map<std::string, std::string>{{"naming", "numbers"}, {"sources", "scope,labels"}});
     CHECK(read_again(chosen, {}).size() == 3); // the tag, and two
     stemma::attribution_options again;
-    again.known = &known;
+    again.known = &registry;
     CHECK(read_again(chosen, again) == std::vector<std::string>{"/0/1"});
 }
 

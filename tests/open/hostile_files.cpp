@@ -53,8 +53,8 @@ void use(std::string_view bytes) {
     test::tagged_model tagged(bytes);
     const auto& model = tagged.model;
     REQUIRE(tagged.found.attributions.size() == model.node_count());
-    for (const auto& made : tagged.found.attributions) {
-        REQUIRE(made.module < tagged.modules.size());
+    for (const auto& attribution : tagged.found.attributions) {
+        REQUIRE(attribution.module < tagged.modules.size());
     }
     for (unsigned set : {1U, 31U}) {
         const auto written = tagged.write(test::carriers_of(set));
@@ -286,11 +286,11 @@ TEST_CASE("infer_shapes: impossible extents are not trusted", "[hostile]") {
     for (std::size_t i = 0; i < 3000; ++i) {
         CAPTURE(i);
         const auto dims = [&] {
-            std::vector<std::uint64_t> made(random(5));
-            for (auto& dim : made) {
+            std::vector<std::uint64_t> extents(random(5));
+            for (auto& dim : extents) {
                 dim = any();
             }
-            return made;
+            return extents;
         };
         std::vector<test::message> nodes;
         for (std::size_t n = 0; n < 6; ++n) {
@@ -327,8 +327,8 @@ TEST_CASE("infer_shapes: impossible extents are not trusted", "[hostile]") {
                 continue;
             }
             stemma::detail::tensor_types reader;
-            const auto known = reader.read(*type);
-            for (auto extent : *known.dims) {
+            const auto shape = reader.read(*type);
+            for (auto extent : *shape.dims) {
                 CHECK(extent >= stemma::detail::any_extent);
             }
         }
@@ -365,8 +365,8 @@ TEST_CASE("infer_shapes: a negative extent is unknown", "[hostile]") {
     stemma::detail::infer_shapes(model, types);
     const auto type = types.type_of(model.first_output(0));
     REQUIRE(type);
-    const auto known = stemma::detail::tensor_types().read(*type);
-    CHECK(*known.dims == stemma::detail::extents{-1, 3});
+    const auto shape = stemma::detail::tensor_types().read(*type);
+    CHECK(*shape.dims == stemma::detail::extents{-1, 3});
 }
 
 TEST_CASE("attributed_model: anything may accompany stemma's tags", "[hostile]") {

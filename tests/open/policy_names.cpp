@@ -16,22 +16,22 @@ namespace test::open_policy_names {
 namespace {
 
 std::vector<std::string> tags_of(const stemma::policy_names& names) {
-    const stemma::onnx_policy_registry known;
+    const stemma::onnx_policy_registry registry;
     stemma::attribution_options how;
     how.captures = stemma::captures({test::fixture("bert_micro/modules.json")});
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
-                                          stemma::with_policies(how, names, known));
+                                          stemma::with_policies(how, names, registry));
     std::vector<std::string> tags;
-    for (const auto& made : opened.tags().attributions) {
-        tags.push_back(opened.tags().tags.text(made.module));
+    for (const auto& attribution : opened.tags().attributions) {
+        tags.push_back(opened.tags().tags.text(attribution.module));
     }
     return tags;
 }
 
 std::string refusal(const stemma::policy_names& names) {
-    const stemma::onnx_policy_registry known;
+    const stemma::onnx_policy_registry registry;
     try {
-        static_cast<void>(stemma::with_policies({}, names, known));
+        static_cast<void>(stemma::with_policies({}, names, registry));
     } catch (const stemma::error& e) {
         CHECK(e.code() == stemma::error_code::refused);
         return e.what();
@@ -49,12 +49,12 @@ TEST_CASE("policy_names: names choose the same as types") {
 }
 
 TEST_CASE("policy_names: only named sources are queried") {
-    const stemma::onnx_policy_registry known;
-    const auto how = stemma::with_policies({}, {.sources = {"scope", "parameter"}}, known);
+    const stemma::onnx_policy_registry registry;
+    const auto how = stemma::with_policies({}, {.sources = {"scope", "parameter"}}, registry);
     REQUIRE(how.sources);
     CHECK(*how.sources == std::vector{stemma::provenance::scope, stemma::provenance::parameter});
-    CHECK(!stemma::with_policies({}, {}, known).sources);
-    CHECK(how.known == &known);
+    CHECK(!stemma::with_policies({}, {}, registry).sources);
+    CHECK(how.known == &registry);
 }
 
 TEST_CASE("policy_names: rejects unknown names, listing the known ones") {

@@ -39,8 +39,8 @@ struct path_only {
 
 std::vector<std::string> tags_of(const stemma::attributed_model& opened) {
     std::vector<std::string> tags;
-    for (const auto& made : opened.tags().attributions) {
-        tags.push_back(opened.tags().tags.text(made.module));
+    for (const auto& attribution : opened.tags().attributions) {
+        tags.push_back(opened.tags().tags.text(attribution.module));
     }
     return tags;
 }

@@ -60,12 +60,12 @@ TEST_CASE("write_html_diff: has every model, and each step with its changes and 
     const stemma::attributed_model third(test::fixture("bert_micro/anonymous.onnx"), {});
     const auto page = page_of(std::array{&first, &second, &third});
     CHECK(count_of(page, "class=\"model\">") == 3);
-    const auto told = data_in(page, "id=\"steps\">");
-    REQUIRE(told["files"].size() == 3);
-    REQUIRE(told["steps"].size() == 2);
-    CHECK(told["page"].size() == 3);
+    const auto steps = data_in(page, "id=\"steps\">");
+    REQUIRE(steps["files"].size() == 3);
+    REQUIRE(steps["steps"].size() == 2);
+    CHECK(steps["page"].size() == 3);
     const auto diff = stemma::diff_models(second, third);
-    const auto& step = told["steps"][1];
+    const auto& step = steps["steps"][1];
     REQUIRE(step["changes"].size() == diff.modules.size());
     for (std::size_t i = 0; i < diff.modules.size(); ++i) {
         const auto of = [](id m) { return m == stemma::no_id ? json(-1) : json(m); };
@@ -101,9 +101,9 @@ TEST_CASE(
     const auto two = open(float32, "\0\0\0\x40"sv, "two.onnx");
     const auto infinite = open(float32, "\0\0\x80\x7f"sv, "infinite.onnx");
     const auto whole = open(int32, "\1\0\0\0"sv, "whole.onnx");
-    const auto told = data_in(page_of(std::array{&one, &two, &infinite, &whole}), "id=\"steps\">");
+    const auto steps = data_in(page_of(std::array{&one, &two, &infinite, &whole}), "id=\"steps\">");
     const auto weights = [&](std::size_t i) {
-        for (const auto& change : told["steps"][i]["changes"]) {
+        for (const auto& change : steps["steps"][i]["changes"]) {
             if (change["weights"][0] > 0) {
                 return change["weights"];
             }

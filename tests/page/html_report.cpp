@@ -64,13 +64,13 @@ TEST_CASE("write_html_report: the page contains all modules, values and nodes") 
             // The inputs in the row determine all edges of the graph.
             for (auto [it, last] = in_edges(node, graph); it != last; ++it) {
                 const auto value = get(stemma::value_index, graph, *it);
-                bool told = false;
+                bool shown = false;
                 for (const auto* list : {&row[5], &row[7]}) {
                     for (const auto& read : *list) {
-                        told = told || read == value;
+                        shown = shown || read == value;
                     }
                 }
-                CHECK(told);
+                CHECK(shown);
             }
         }
     }
@@ -101,13 +101,13 @@ TEST_CASE("write_html_report: overlays are rows of modules and nodes, and texts 
     stemma::string_sink sink;
     stemma_report::write_html_report(sink, opened, overlays);
     CHECK(count_of(sink.text, "</script>") == 2);
-    const auto told = data_in(sink.text)["overlays"];
-    REQUIRE(told.size() == 1);
-    CHECK(told[0]["title"] == text);
-    CHECK(told[0]["unmatched"] == 4);
-    CHECK(told[0]["columns"][0] == json::array({text, "us", 1, true}));
-    CHECK(told[0]["modules"] == json::array({json::array({1, 0.5, text})}));
-    CHECK(told[0]["nodes"] == json::array({json::array({2, nullptr, 3.0})}));
+    const auto written = data_in(sink.text)["overlays"];
+    REQUIRE(written.size() == 1);
+    CHECK(written[0]["title"] == text);
+    CHECK(written[0]["unmatched"] == 4);
+    CHECK(written[0]["columns"][0] == json::array({text, "us", 1, true}));
+    CHECK(written[0]["modules"] == json::array({json::array({1, 0.5, text})}));
+    CHECK(written[0]["nodes"] == json::array({json::array({2, nullptr, 3.0})}));
     CHECK(data_in(report_of(opened))["overlays"].empty());
 }
 

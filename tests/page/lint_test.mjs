@@ -21,7 +21,7 @@ process.on("exit", () => rmSync(folder, {recursive: true, force: true}));
 
 const pages = ["page.html", "panes.html"].map(name => {
   const page = readFileSync(join(report, "page", name), "utf8");
-  const scripts = [...page.matchAll(/<script src="([^"]+)">/g)].map(found => found[1]);
+  const scripts = [...page.matchAll(/<script src="([^"]+)">/g)].map(match => match[1]);
   assert.ok(scripts.length > 1);
   return {name, page, scripts, joined: scripts.map(script => readFileSync(join(report, "page", script), "utf8")).join("")};
 });
@@ -44,7 +44,7 @@ if (what === "syntax") {
       assert.equal(status, 0, said);
     }
     assert.notEqual(check(write("twice.js", joined + joined)).status, 0, "nothing would be found");
-    const asked = [...joined.matchAll(/\bat\("([^"]+)"\)|getElementById\("([^"]+)"\)/g)].map(found => found[1] ?? found[2]);
+    const asked = [...joined.matchAll(/\bat\("([^"]+)"\)|getElementById\("([^"]+)"\)/g)].map(match => match[1] ?? match[2]);
     assert.ok(asked.length > 5);
     for (const id of asked.filter(each => each !== "steps")) { // written with the data
       assert.ok(page.includes(`id="${id}"`), `no element of ${name} is called ${id}`);
@@ -72,8 +72,8 @@ if (what === "syntax") {
   copyFileSync(join(report, "eslint.config.mjs"), join(folder, "eslint.config.mjs"));
   for (const {name, joined} of pages) {
     const lint = path => run(eslint, ...(name === "panes.html" ? ["--rule", "no-unused-vars: off"] : []), path); // shared scripts
-    const {status: found, said: problems} = lint(write("page.js", joined));
-    assert.equal(found, 0, problems);
+    const {status: exit, said: problems} = lint(write("page.js", joined));
+    assert.equal(exit, 0, problems);
     assert.equal(lint(write("wrong.js", joined + "undefinedName();\n")).status, 1, "nothing would be found");
   }
 }

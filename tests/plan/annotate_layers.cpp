@@ -15,13 +15,13 @@ namespace test::plan_annotate_layers {
 namespace {
 
 std::vector<std::string> annotations_of(const stemma::wire_model& model, stemma::id node) {
-    std::vector<std::string> found;
+    std::vector<std::string> annotations;
     model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
         if (key == stemma::detail::layer_annotation_key) {
-            found.emplace_back(value);
+            annotations.emplace_back(value);
         }
     });
-    return found;
+    return annotations;
 }
 
 } // namespace

@@ -51,16 +51,16 @@ TEST_CASE("placement: reads where modules run from a log", "[plan][placement]") 
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, log);
-    std::map<std::string, stemma::module_placement::counts> found;
+    std::map<std::string, stemma::module_placement::counts> counts;
     for (stemma::id m = 0; m < placement.modules.size(); ++m) {
-        found.emplace(opened.modules().path(m), placement.modules[m]);
+        counts.emplace(opened.modules().path(m), placement.modules[m]);
     }
     const std::string cpu = "CPUExecutionProvider";
     const std::string cuda = "CUDAExecutionProvider";
-    CHECK(found.at("") == stemma::module_placement::counts{{cpu, 2}, {cuda, 1}});
-    CHECK(found.at("a") == stemma::module_placement::counts{{cpu, 1}, {cuda, 1}});
-    CHECK(found.at("a.fc") == stemma::module_placement::counts{{cuda, 1}});
-    CHECK(found.at("b") == stemma::module_placement::counts{{cpu, 1}});
+    CHECK(counts.at("") == stemma::module_placement::counts{{cpu, 2}, {cuda, 1}});
+    CHECK(counts.at("a") == stemma::module_placement::counts{{cpu, 1}, {cuda, 1}});
+    CHECK(counts.at("a.fc") == stemma::module_placement::counts{{cuda, 1}});
+    CHECK(counts.at("b") == stemma::module_placement::counts{{cpu, 1}});
     CHECK(placement.unmatched == 1);
     CHECK(placement.unplaced == 0);
     stemma::string_sink sink;

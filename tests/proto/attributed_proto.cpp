@@ -35,27 +35,27 @@ namespace {
 
 /// Returns: the captures beside a model.
 std::vector<std::string> captures_beside(const fs::path& model) {
-    std::vector<std::string> found;
+    std::vector<std::string> paths;
     for (const auto* name : {"modules.json", "trace.json", "fx.json"}) {
         const auto path = model.parent_path() / name;
         if (fs::exists(path)) {
-            found.push_back(path.string());
+            paths.push_back(path.string());
         }
     }
-    return found;
+    return paths;
 }
 
 /// Returns: the bytes of a file tagged as by `tag`.
 std::string tagged_bytes(const attributed_model& opened, const stemma::carrier_set& carriers) {
     const auto& model = opened.model();
-    const auto& found = opened.tags();
+    const auto& tagged = opened.tags();
     stemma::detail::tag_editor editor(
-        model, opened.modules(), found, carriers,
-        carriers.metadata ? stemma::detail::find_value_tags(model, opened.modules(), found)
+        model, opened.modules(), tagged, carriers,
+        carriers.metadata ? stemma::detail::find_value_tags(model, opened.modules(), tagged)
                           : stemma::detail::value_tags{},
         to_json(opened.record(carriers), opened.modules()),
-        carriers.model ? to_json(stemma::detail::to_table(found)) : std::string(),
-        carriers.mark ? to_json(stemma::detail::sketch_of(model, found.attributions))
+        carriers.model ? to_json(stemma::detail::to_table(tagged)) : std::string(),
+        carriers.mark ? to_json(stemma::detail::sketch_of(model, tagged.attributions))
                       : std::string());
     stemma::detail::rewrite plan(model, editor);
     stemma::detail::string_splice out(model.bytes());
@@ -63,26 +63,26 @@ std::string tagged_bytes(const attributed_model& opened, const stemma::carrier_s
     return std::move(out.text);
 }
 
-void check_same(const stemma::module_tree& made, const stemma::module_tree& expected) {
-    REQUIRE(made.size() == expected.size());
+void check_same(const stemma::module_tree& actual, const stemma::module_tree& expected) {
+    REQUIRE(actual.size() == expected.size());
     for (id m = 0; m < expected.size(); ++m) {
-        CHECK(made.path(m) == expected.path(m));
-        CHECK(made.qualified_class(m) == expected.qualified_class(m));
-        CHECK(made.class_name(m) == expected.class_name(m));
-        CHECK(made.calls(m) == expected.calls(m));
+        CHECK(actual.path(m) == expected.path(m));
+        CHECK(actual.qualified_class(m) == expected.qualified_class(m));
+        CHECK(actual.class_name(m) == expected.class_name(m));
+        CHECK(actual.calls(m) == expected.calls(m));
     }
 }
 
-void check_same(const stemma::tagging& made, const stemma::tagging& expected) {
-    REQUIRE(made.attributions.size() == expected.attributions.size());
+void check_same(const stemma::tagging& actual, const stemma::tagging& expected) {
+    REQUIRE(actual.attributions.size() == expected.attributions.size());
     std::size_t others = 0;
     for (id v = 0; v < expected.attributions.size(); ++v) {
-        const auto& a = made.attributions[v];
+        const auto& a = actual.attributions[v];
         const auto& b = expected.attributions[v];
         others +=
             a.module != b.module || a.call != b.call || a.source != b.source ||
                     a.confidence != b.confidence ||
-                    made.tags.text(made.selected(v)) != expected.tags.text(expected.selected(v))
+                    actual.tags.text(actual.selected(v)) != expected.tags.text(expected.selected(v))
                 ? 1U
                 : 0U;
     }
@@ -94,16 +94,16 @@ void check_as_file(const std::string& path, const attribution_options& options) 
     attributed_model file(path, options);
     auto model = test::load(path);
     const auto loaded = test::bytes_of(model);
-    attributed_proto held(model, options, path);
+    attributed_proto attributed(model, options, path);
     CHECK(test::bytes_of(model) == loaded);
-    check_same(held.modules(), file.modules());
-    check_same(held.tags(), file.tags());
-    CHECK(ranges::equal(held.known().capture_notes(), file.capture_notes()));
-    CHECK(ranges::equal(held.known().record_notes(), file.record_notes()));
-    CHECK(held.known().tree_from_model() == file.tree_from_model());
+    check_same(attributed.modules(), file.modules());
+    check_same(attributed.tags(), file.tags());
+    CHECK(ranges::equal(attributed.known().capture_notes(), file.capture_notes()));
+    CHECK(ranges::equal(attributed.known().record_notes(), file.record_notes()));
+    CHECK(attributed.known().tree_from_model() == file.tree_from_model());
     for (const auto& carriers :
          {stemma::carrier_set{}, stemma::carrier_set{.doc_string = true, .model = true}}) {
-        held.tag(carriers);
+        attributed.tag(carriers);
         CHECK(test::bytes_of(model) == test::bytes_of(test::parse(tagged_bytes(file, carriers))));
     }
 }
@@ -149,10 +149,10 @@ TEST_CASE("attributed_proto: uses captures, including traces, as for a file",
 TEST_CASE("attributed_proto: derives the tree from names without a capture",
           "[onnx][attributed_proto]") {
     auto model = named_model();
-    const attributed_proto held(model);
-    CHECK(held.known().tree_from_model());
-    CHECK(held.modules().path(held.tags().attributions[0].module) == "a");
-    CHECK(held.modules().path(held.tags().attributions[1].module) == "b");
+    const attributed_proto attributed(model);
+    CHECK(attributed.known().tree_from_model());
+    CHECK(attributed.modules().path(attributed.tags().attributions[0].module) == "a");
+    CHECK(attributed.modules().path(attributed.tags().attributions[1].module) == "b");
 }
 
 TEST_CASE("attributed_proto: a capture of another model is a note, and the tree comes from names",
@@ -162,10 +162,10 @@ TEST_CASE("attributed_proto: a capture of another model is a note, and the tree 
     const attributed_proto alone(model);
     attribution_options options;
     options.captures = stemma::captures({(fixtures / "unet_tiny" / "modules.json").string()});
-    const attributed_proto held(model, options);
-    CHECK(held.known().capture_notes().size() == 1);
-    check_same(held.modules(), alone.modules());
-    check_same(held.tags(), alone.tags());
+    const attributed_proto attributed(model, options);
+    CHECK(attributed.known().capture_notes().size() == 1);
+    check_same(attributed.modules(), alone.modules());
+    check_same(attributed.tags(), alone.tags());
 }
 
 TEST_CASE("attributed_proto: reads a tagged message like its file", "[onnx][attributed_proto]") {
@@ -207,10 +207,10 @@ TEST_CASE("attributed_proto: keeps origins and source lines as in a file",
         const attributed_model again(stemma::mapped_file::viewing(first, "model"), {});
         const auto bytes = stemma::tagged_bytes(again);
         auto model = test::parse(first);
-        attributed_proto held(model);
-        REQUIRE_FALSE(held.tags().origins.empty());
-        CHECK(held.known().lines().empty() == (path == fixture));
-        held.tag();
+        attributed_proto attributed(model);
+        REQUIRE_FALSE(attributed.tags().origins.empty());
+        CHECK(attributed.known().lines().empty() == (path == fixture));
+        attributed.tag();
         CHECK(test::bytes_of(model) == test::bytes_of(test::parse(bytes)));
         CHECK(bytes.find("pkg.stemma.origins") != bytes.npos);
         CHECK((bytes.find("pkg.stemma.sources") == bytes.npos) == (path == fixture));
@@ -220,11 +220,11 @@ TEST_CASE("attributed_proto: keeps origins and source lines as in a file",
 TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed",
           "[onnx][attributed_proto]") {
     auto model = named_model();
-    attributed_proto held(model, {}, "mine");
+    attributed_proto attributed(model, {}, "mine");
     test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
     const auto changed = test::bytes_of(model);
     try {
-        held.tag();
+        attributed.tag();
         FAIL("tagged");
     } catch (const stemma::error& problem) {
         CHECK(problem.code() == stemma::error_code::contradiction);
@@ -240,7 +240,7 @@ TEST_CASE("attributed_proto: rejects a message that is not a model, by the given
     onnx::ModelProto empty;
     empty.set_ir_version(8);
     try {
-        const attributed_proto held(empty, {}, "mine");
+        const attributed_proto attributed(empty, {}, "mine");
         FAIL("opened");
     } catch (const stemma::error& problem) {
         CHECK(std::string(problem.what()) == "mine: not an ONNX model: it has no graph");

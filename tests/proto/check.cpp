@@ -28,8 +28,8 @@ void tag_with(const stemma::carrier_set& carriers, onnx::ModelProto& model) {
     const stemma::proto_model tables(model);
     const stemma::onnx_operators ops(tables);
     const auto rebuilt = stemma::rebuild_tree(ops);
-    auto found = stemma::tag_operators(ops, rebuilt.modules);
-    stemma::tag(model, rebuilt.modules, found, carriers);
+    auto tagged = stemma::tag_operators(ops, rebuilt.modules);
+    stemma::tag(model, rebuilt.modules, tagged, carriers);
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -15,9 +15,9 @@ namespace {
 
 using types = std::map<std::pair<std::uint32_t, std::string>, onnx::TypeProto>;
 
-onnx::ModelProto parse(const test::message& made) {
+onnx::ModelProto parse(const test::message& message) {
     onnx::ModelProto model;
-    REQUIRE(model.ParseFromString(made.bytes()));
+    REQUIRE(model.ParseFromString(message.bytes()));
     for (auto* info : {model.mutable_graph()->mutable_input(0)}) {
         auto* tensor = info->mutable_type()->mutable_tensor_type();
         tensor->set_elem_type(onnx::TensorProto::FLOAT);
@@ -27,12 +27,12 @@ onnx::ModelProto parse(const test::message& made) {
     return model;
 }
 
-std::string infer(onnx::ModelProto& model, types& found) {
+std::string infer(onnx::ModelProto& model, types& inferred) {
     return stemma::infer_types(
         model, [&](std::uint32_t graph, const std::string& name, const std::string& type) {
             onnx::TypeProto parsed;
             REQUIRE(parsed.ParseFromString(type));
-            found[{graph, name}] = parsed;
+            inferred[{graph, name}] = parsed;
         });
 }
 
@@ -47,29 +47,29 @@ test::message two_nodes(const char* second, std::uint64_t opset) {
 
 TEST_CASE("infer_types: values between operators get types") {
     auto model = parse(two_nodes("Relu", 15));
-    types found;
-    CHECK(infer(model, found).empty());
-    REQUIRE(found.count({0, "y"}) == 1);
-    const auto& shape = found[{0, "y"}].tensor_type().shape();
+    types inferred;
+    CHECK(infer(model, inferred).empty());
+    REQUIRE(inferred.count({0, "y"}) == 1);
+    const auto& shape = inferred[{0, "y"}].tensor_type().shape();
     REQUIRE(shape.dim_size() == 2);
     CHECK(shape.dim(0).dim_value() == 3);
     CHECK(shape.dim(1).dim_value() == 2);
-    CHECK(found[{0, "z"}].tensor_type().elem_type() == onnx::TensorProto::FLOAT);
+    CHECK(inferred[{0, "z"}].tensor_type().elem_type() == onnx::TensorProto::FLOAT);
 }
 
 TEST_CASE("infer_types: treats a newer model as an older one if its operators are unchanged") {
     auto same = parse(two_nodes("Relu", 18));
     same.set_ir_version(onnx::Version::IR_VERSION + 2);
-    types found;
-    CHECK(infer(same, found).empty());
-    CHECK(found.count({0, "z"}) == 1);
+    types inferred;
+    CHECK(infer(same, inferred).empty());
+    CHECK(inferred.count({0, "z"}) == 1);
 }
 
 TEST_CASE("infer_types: does not infer operators that changed since") {
     auto changed = parse(two_nodes("ReduceMax", 22));
-    types found;
-    CHECK_FALSE(infer(changed, found).empty());
-    CHECK(found.empty());
+    types inferred;
+    CHECK_FALSE(infer(changed, inferred).empty());
+    CHECK(inferred.empty());
 }
 
 TEST_CASE("infer_types: ignores new versions of unused domains") {
@@ -78,11 +78,11 @@ TEST_CASE("infer_types: ignores new versions of unused domains") {
     opset.set_domain("ai.onnx.ml");
     opset.set_version(1000);
     auto used = model;
-    types found;
-    CHECK(infer(model, found).empty());
-    CHECK(found.count({0, "z"}) == 1);
+    types inferred;
+    CHECK(infer(model, inferred).empty());
+    CHECK(inferred.count({0, "z"}) == 1);
     used.mutable_graph()->mutable_node(0)->set_domain("ai.onnx.ml");
-    CHECK_FALSE(infer(used, found).empty());
+    CHECK_FALSE(infer(used, inferred).empty());
 }
 
 TEST_CASE("infer_types: accepts newer function bodies with unchanged operators") {
@@ -106,11 +106,11 @@ TEST_CASE("infer_types: accepts newer function bodies with unchanged operators")
         node.add_output("b");
         return model;
     };
-    types found;
+    types inferred;
     auto same = calling("Relu");
-    CHECK(infer(same, found).empty());
+    CHECK(infer(same, inferred).empty());
     auto changed = calling("ReduceMax");
-    CHECK_FALSE(infer(changed, found).empty());
+    CHECK_FALSE(infer(changed, inferred).empty());
 }
 
 TEST_CASE("infer_types: treats a sparse initializer as dense") {
@@ -128,10 +128,10 @@ TEST_CASE("infer_types: treats a sparse initializer as dense") {
     sparse.mutable_indices()->add_int64_data(3);
     sparse.add_dims(3);
     sparse.add_dims(5);
-    types found;
-    CHECK(infer(model, found).empty());
-    REQUIRE(found.count({0, "y"}) == 1);
-    const auto& shape = found[{0, "y"}].tensor_type().shape();
+    types inferred;
+    CHECK(infer(model, inferred).empty());
+    REQUIRE(inferred.count({0, "y"}) == 1);
+    const auto& shape = inferred[{0, "y"}].tensor_type().shape();
     REQUIRE(shape.dim_size() == 2);
     CHECK(shape.dim(1).dim_value() == 5);
 }
@@ -148,11 +148,11 @@ TEST_CASE("infer_types: reports values in bodies with the number of their graph"
         8, 15));
     model.mutable_graph()->mutable_input(1)->mutable_type()->mutable_tensor_type()->set_elem_type(
         onnx::TensorProto::BOOL);
-    types found;
-    CHECK(infer(model, found).empty());
-    CHECK(found.count({1, "a"}) == 1);
-    CHECK(found.count({2, "b"}) == 1);
-    CHECK(found.count({0, "a"}) == 0);
+    types inferred;
+    CHECK(infer(model, inferred).empty());
+    CHECK(inferred.count({1, "a"}) == 1);
+    CHECK(inferred.count({2, "b"}) == 1);
+    CHECK(inferred.count({0, "a"}) == 0);
 }
 
 } // namespace test::proto_infer_types

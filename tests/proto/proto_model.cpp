@@ -135,13 +135,14 @@ template <class Model>
 auto tagged_nodes(const Model& model) {
     const stemma::onnx_operators<Model> ops(model);
     const auto rebuilt = stemma::rebuild_tree(ops);
-    auto found = stemma::tag_operators(ops, rebuilt.modules);
+    auto tagged = stemma::tag_operators(ops, rebuilt.modules);
     std::vector<std::tuple<id, stemma::provenance, float, std::vector<id>>> result;
-    for (id node = 0; node < found.attributions.size(); ++node) {
-        const auto& made = found.attributions[node];
+    for (id node = 0; node < tagged.attributions.size(); ++node) {
+        const auto& attribution = tagged.attributions[node];
         std::vector<id> tags;
-        found.pool.for_each(found.tag_sets[node], [&](id m) { tags.push_back(m); });
-        result.emplace_back(made.module, made.source, made.confidence, std::move(tags));
+        tagged.pool.for_each(tagged.tag_sets[node], [&](id m) { tags.push_back(m); });
+        result.emplace_back(attribution.module, attribution.source, attribution.confidence,
+                            std::move(tags));
     }
     return result;
 }

@@ -70,15 +70,15 @@ std::string rewritten(const stemma::wire_model& model, Editor& editor) {
 std::string tag_file(const std::string& bytes, const tagged_modules& with,
                      const stemma::carrier_set& carriers) {
     const stemma::wire_model model(bytes);
-    auto found = with.found;
+    auto tagging = with.found;
     stemma::detail::model_record record;
     record.carriers = carriers;
     record.describe(model.node_count(), stemma::detail::find_digests(model));
     const auto text = to_json(record, with.modules);
-    const auto table = carriers.model ? to_json(stemma::detail::to_table(found)) : std::string();
+    const auto table = carriers.model ? to_json(stemma::detail::to_table(tagging)) : std::string();
     stemma::detail::tag_editor editor(
-        model, with.modules, found, carriers,
-        carriers.metadata ? stemma::detail::find_value_tags(model, with.modules, found)
+        model, with.modules, tagging, carriers,
+        carriers.metadata ? stemma::detail::find_value_tags(model, with.modules, tagging)
                           : stemma::detail::value_tags{},
         text, table);
     return rewritten(model, editor);
@@ -98,13 +98,13 @@ std::string stripped(Proto model) {
 
 // Field by field, unknown ones included, and in the order of repeated ones.
 template <class Proto>
-void check_equal(const Proto& made, const Proto& expected) {
+void check_equal(const Proto& actual, const Proto& expected) {
     using google::protobuf::util::MessageDifferencer;
-    if (test::bytes_of(made) != test::bytes_of(expected)) {
+    if (test::bytes_of(actual) != test::bytes_of(expected)) {
         std::string differences;
         MessageDifferencer differencer;
         differencer.ReportDifferencesToString(&differences);
-        CHECK(differencer.Compare(expected, made));
+        CHECK(differencer.Compare(expected, actual));
         FAIL(differences.substr(0, 2000));
     }
 }
@@ -121,12 +121,12 @@ void check_carriers(const Proto& untagged) {
         const auto& carriers = all[i];
         INFO(name_of(carriers));
         auto model = untagged;
-        auto found = with.found;
-        stemma::tag(model, with.modules, found, carriers);
+        auto tagging = with.found;
+        stemma::tag(model, with.modules, tagging, carriers);
         check_equal(model, test::parse<Proto>(tag_file(bytes, with, carriers)));
         CHECK(stripped(model) == plain);
         auto again = model;
-        stemma::tag(again, with.modules, found, carriers);
+        stemma::tag(again, with.modules, tagging, carriers);
         check_equal(again, model);
     }
 }
@@ -176,15 +176,15 @@ TEST_CASE("tag: replaces existing carriers", "[onnx][tag_proto]") {
     const auto untagged = test::rare_model<onnx::ModelProto>();
     const auto with = tag(stemma::proto_model(untagged));
     for (const auto& first : all_carriers()) {
-        auto found = with.found;
+        auto tagging = with.found;
         auto tagged = untagged;
-        stemma::tag(tagged, with.modules, found, first);
+        stemma::tag(tagged, with.modules, tagging, first);
         for (const auto& second : all_carriers()) {
             INFO(name_of(first) << ", then " << name_of(second));
             auto twice = tagged;
-            stemma::tag(twice, with.modules, found, second);
+            stemma::tag(twice, with.modules, tagging, second);
             auto once = untagged;
-            stemma::tag(once, with.modules, found, second);
+            stemma::tag(once, with.modules, tagging, second);
             check_equal(twice, once);
         }
     }
@@ -225,16 +225,16 @@ TEST_CASE("tag: the file's reader finds the modules, with every carrier", "[onnx
     for (const auto& carriers : all_carriers()) {
         INFO(name_of(carriers));
         auto model = untagged;
-        auto found = with.found;
-        stemma::tag(model, with.modules, found, carriers);
+        auto tagging = with.found;
+        stemma::tag(model, with.modules, tagging, carriers);
         const auto bytes = test::bytes_of(model);
         const stemma::wire_model wire(bytes);
         const auto carried =
-            stemma::detail::read_carried_modules(wire, with.modules, found.tags).of;
+            stemma::detail::read_carried_modules(wire, with.modules, tagging.tags).of;
         const bool read = carriers.metadata || carriers.attribute || carriers.doc_string ||
                           carriers.model || carriers.name_space;
         for (id node = 0; node < wire.node_count(); ++node) {
-            CHECK(carried[node] == (read ? found.attributions[node].module : stemma::no_id));
+            CHECK(carried[node] == (read ? tagging.attributions[node].module : stemma::no_id));
         }
         CHECK(stemma::detail::find_model_record(wire)->carriers == carriers);
     }

@@ -41,15 +41,15 @@ std::string list_of(const Names& all) {
 /// Returns: the last text in a field that the schema does not know.
 template <class Message>
 std::string unknown_text(const Message& message, int number) {
-    std::string found;
+    std::string text;
     const auto& fields = message.GetReflection()->GetUnknownFields(message);
     for (int i = 0; i < fields.field_count(); ++i) {
         if (fields.field(i).number() == number &&
             fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) {
-            found = fields.field(i).length_delimited();
+            text = fields.field(i).length_delimited();
         }
     }
-    return found;
+    return text;
 }
 
 template <class Message>
@@ -143,27 +143,27 @@ private:
 
 /// Tells what the scan found.
 inline lines told_by_scan(const stemma::wire_model& model) {
-    lines told;
-    told.push_back("ir " + std::to_string(model.ir_version()));
-    told.push_back("by " + in_brackets(model.producer_name()) +
-                   in_brackets(model.producer_version()));
+    lines texts;
+    texts.push_back("ir " + std::to_string(model.ir_version()));
+    texts.push_back("by " + in_brackets(model.producer_name()) +
+                    in_brackets(model.producer_version()));
     for (const auto& set : model.opset_imports()) {
-        told.push_back("opset " + in_brackets(set.domain) + std::to_string(set.version));
+        texts.push_back("opset " + in_brackets(set.domain) + std::to_string(set.version));
     }
     model.for_each_model_metadata([&](std::string_view key, std::string_view value) {
-        told.push_back("metadata " + in_brackets(key) + in_brackets(value));
+        texts.push_back("metadata " + in_brackets(key) + in_brackets(value));
     });
     lines paths;
     for (id g = 0; g < model.graph_count(); ++g) {
         paths.push_back(model.graph_path(g));
-        told.push_back(paths.back() + " graph " + in_brackets(model.text(model.graph(g).name)));
+        texts.push_back(paths.back() + " graph " + in_brackets(model.text(model.graph(g).name)));
         if (model.graph(g).kind == stemma::graph_kind::function) {
             for (auto value : model.graph(g).inputs) {
-                told.push_back(paths.back() + " input " + in_brackets(model.value_name(value)));
+                texts.push_back(paths.back() + " input " + in_brackets(model.value_name(value)));
             }
             for (auto value : model.graph(g).outputs) {
-                told.push_back(paths.back() + " output " +
-                               in_brackets(value == stemma::no_id ? "" : model.value_name(value)));
+                texts.push_back(paths.back() + " output " +
+                                in_brackets(value == stemma::no_id ? "" : model.value_name(value)));
             }
         }
     }
@@ -172,12 +172,12 @@ inline lines told_by_scan(const stemma::wire_model& model) {
             const char* what = info.field == 11   ? " input "
                                : info.field == 12 ? " output "
                                                   : " value ";
-            told.push_back(paths[info.graph] + what + in_brackets(model.text(info.name)));
+            texts.push_back(paths[info.graph] + what + in_brackets(model.text(info.name)));
         }
     }
     for (const auto& tensor : model.tensors()) {
-        told.push_back(paths[tensor.graph] + (tensor.sparse ? " sparse " : " initializer ") +
-                       in_brackets(model.text(tensor.name)));
+        texts.push_back(paths[tensor.graph] + (tensor.sparse ? " sparse " : " initializer ") +
+                        in_brackets(model.text(tensor.name)));
     }
     for (id node = 0; node < model.node_count(); ++node) {
         lines inputs;
@@ -188,12 +188,12 @@ inline lines told_by_scan(const stemma::wire_model& model) {
         for (id i = 0; i < model.output_count(node); ++i) {
             outputs.emplace_back(model.value_name(model.first_output(node) + i));
         }
-        told.push_back(paths[model.graph_of(node)] + " " + std::to_string(model.position(node)) +
-                       in_brackets(model.name(node)) + in_brackets(model.op_type(node)) +
-                       in_brackets(model.domain(node)) + in_brackets(model.overload(node)) +
-                       list_of(inputs) + list_of(outputs));
+        texts.push_back(paths[model.graph_of(node)] + " " + std::to_string(model.position(node)) +
+                        in_brackets(model.name(node)) + in_brackets(model.op_type(node)) +
+                        in_brackets(model.domain(node)) + in_brackets(model.overload(node)) +
+                        list_of(inputs) + list_of(outputs));
     }
-    return told;
+    return texts;
 }
 
 /// Whether a newer schema cannot read what this one keeps as unknown `value_info` of functions. It
@@ -214,9 +214,9 @@ bool has_unreadable_value_infos(const Model& model) {
     return false;
 }
 
-inline lines sorted(lines told) {
-    std::sort(told.begin(), told.end());
-    return told;
+inline lines sorted(lines texts) {
+    std::sort(texts.begin(), texts.end());
+    return texts;
 }
 
 /// What the scan and the parser of one schema make of a file.
@@ -246,11 +246,12 @@ comparison compare(std::string_view bytes) {
     }
     proto_teller expected;
     expected.tell(parsed);
-    const auto told = sorted(told_by_scan(*scanned));
+    const auto by_scan = sorted(told_by_scan(*scanned));
     const auto truth = sorted(std::move(expected.told));
-    const auto [mine, theirs] = std::mismatch(told.begin(), told.end(), truth.begin(), truth.end());
-    if (mine != told.end() || theirs != truth.end()) {
-        result.difference = "the scan reads '" + (mine == told.end() ? "nothing" : *mine) +
+    const auto [mine, theirs] =
+        std::mismatch(by_scan.begin(), by_scan.end(), truth.begin(), truth.end());
+    if (mine != by_scan.end() || theirs != truth.end()) {
+        result.difference = "the scan reads '" + (mine == by_scan.end() ? "nothing" : *mine) +
                             "', protobuf '" + (theirs == truth.end() ? "nothing" : *theirs) + "'";
     }
     return result;

@@ -26,8 +26,8 @@ using names = std::set<std::string>;
 using paths = std::vector<std::string>;
 
 const test::query_scene& scene() {
-    static const test::query_scene made;
-    return made;
+    static const test::query_scene instance;
+    return instance;
 }
 
 names operators_for(const std::string& text) {
@@ -133,11 +133,11 @@ TEST_CASE("find_matches: operators of the modules found are the operators found"
             const auto more = operators_for("'" + path + "'");
             inside.insert(more.begin(), more.end());
         }
-        const auto found = operators_for(text);
+        const auto operators = operators_for(text);
         INFO(text);
-        CHECK(std::includes(found.begin(), found.end(), inside.begin(), inside.end()));
+        CHECK(std::includes(operators.begin(), operators.end(), inside.begin(), inside.end()));
         // Other matches are directly in a module that also contains non-matches.
-        for (const auto& name : found) {
+        for (const auto& name : operators) {
             CHECK((inside.count(name) == 1 || name == "in" || name.starts_with("add")));
         }
     }
@@ -160,11 +160,12 @@ TEST_CASE("find_matches: works on any graph, wherever names are stored") {
     graph flow(2);
     add_edge(0, 1, flow);
     const stemma::mapped_operators ops(flow, texts({"a", "b"}), texts({"MatMul", "Add"}));
-    std::vector<stemma::attribution> made(2);
-    made[0].module = 1;
-    made[1].module = 2;
+    std::vector<stemma::attribution> attributions(2);
+    attributions[0].module = 1;
+    attributions[1].module = 2;
     const auto ask = [&](const char* text) {
-        return stemma::find_matching_operators(stemma::parse_query(text), modules, tags, ops, made);
+        return stemma::find_matching_operators(stemma::parse_query(text), modules, tags, ops,
+                                               attributions);
     };
     CHECK(ask("left") == std::vector<stemma::id>{0});
     CHECK(ask("class:Half and not op:MatMul") == std::vector<stemma::id>{1});

@@ -23,12 +23,12 @@ using stemma::id;
 TEST_CASE("model_facts: every convolution has its attributes, and a kernel of rank 4") {
     const stemma::attributed_model opened(test::fixture("resnet18/model.structure.onnx"), {});
     const auto facts = stemma::detail::facts_of(opened);
-    std::size_t found = 0;
+    std::size_t count = 0;
     for (id node = 0; node < opened.model().node_count(); ++node) {
         if (opened.model().op_type(node) != "Conv") {
             continue;
         }
-        ++found;
+        ++count;
         const auto attributes = facts.attributes(node);
         CHECK(std::any_of(attributes.begin(), attributes.end(),
                           [](const auto& one) { return one.name == "kernel_shape"; }));
@@ -39,7 +39,7 @@ TEST_CASE("model_facts: every convolution has its attributes, and a kernel of ra
         CHECK(kernel.bytes.value_or(0) % 4 == 0);
         CHECK(facts.value(facts.values_of(node).front()).extents.size() == 4);
     }
-    CHECK(found == 20);
+    CHECK(count == 20);
 }
 
 TEST_CASE("model_facts: sizes of modules add up") {

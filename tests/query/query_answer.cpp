@@ -53,8 +53,9 @@ TEST_CASE("query_answer: values are outputs, and initializers inputs, of matchin
             CHECK(values.size() == answer.values.size());
             for (id value = 0; value < model.value_count(); ++value) {
                 const auto producer = model.producer(value);
-                const bool made = producer != stemma::no_id && nodes.count(producer) == 1;
-                CHECK(values.count(value) == (made && !model.value_name(value).empty() ? 1U : 0U));
+                const bool is_output = producer != stemma::no_id && nodes.count(producer) == 1;
+                CHECK(values.count(value) ==
+                      (is_output && !model.value_name(value).empty() ? 1U : 0U));
                 bool read = false;
                 for (auto node : nodes) {
                     for (auto input : model.inputs(node)) {
@@ -80,20 +81,20 @@ TEST_CASE("query_answer: modules are all that a query names, even nested ones") 
         {.captures = stemma::captures({test::fixture("mobilenet_v2/modules.json")})});
     const auto& modules = opened.modules();
     const auto paths = [&](const std::string& text) {
-        std::set<std::string> found;
+        std::set<std::string> listed;
         for (auto m : ask(opened, text).modules) {
-            found.insert(modules.path(m));
+            listed.insert(modules.path(m));
         }
-        return found;
+        return listed;
     };
     const auto wanted = [&](auto fits) {
-        std::set<std::string> found;
+        std::set<std::string> listed;
         for (id m = 1; m < modules.size(); ++m) {
             if (fits(m)) {
-                found.insert(modules.path(m));
+                listed.insert(modules.path(m));
             }
         }
-        return found;
+        return listed;
     };
     const auto is_sequential = [&](id m) { return modules.class_name(m) == "Sequential"; };
     const auto is_below = [&](id m) { return modules.path(m).starts_with("features."); };
@@ -165,8 +166,8 @@ TEST_CASE("names_of: each name once, positions for unnamed nodes, and counts of 
           every.names.size());
     for (auto node : all) {
         const std::vector<id> one{node};
-        const auto found = stemma::names_of(model, one);
-        REQUIRE(found.names.size() == 1);
+        const auto names = stemma::names_of(model, one);
+        REQUIRE(names.names.size() == 1);
         std::size_t others = 0;
         for (auto other : all) {
             others +=
@@ -174,9 +175,9 @@ TEST_CASE("names_of: each name once, positions for unnamed nodes, and counts of 
                     ? 1U
                     : 0U;
         }
-        CHECK(found.others == others);
-        CHECK(found.unnamed == (model.name(node).empty() ? 1U : 0U));
-        CHECK(found.names.front() == (model.name(node).empty() ? stemma::position_text(model, node)
+        CHECK(names.others == others);
+        CHECK(names.unnamed == (model.name(node).empty() ? 1U : 0U));
+        CHECK(names.names.front() == (model.name(node).empty() ? stemma::position_text(model, node)
                                                                : std::string(model.name(node))));
     }
 }
@@ -187,10 +188,10 @@ TEST_CASE("names_of: positions instead of names with line breaks") {
                                                {"x"}, {"y"}))
                            .bytes();
     const stemma::wire_model model(bytes);
-    const auto found = stemma::names_of(model, std::vector<id>{0, 1});
-    CHECK(found.names == std::vector<std::string>{"#0", "c d"});
-    CHECK(found.broken == 1);
-    CHECK(found.unnamed == 0);
+    const auto names = stemma::names_of(model, std::vector<id>{0, 1});
+    CHECK(names.names == std::vector<std::string>{"#0", "c d"});
+    CHECK(names.broken == 1);
+    CHECK(names.unnamed == 0);
 }
 
 } // namespace test::query_query_answer

@@ -64,10 +64,10 @@ TEST_CASE("write_sidecar: describes every module, node and value", "[sidecar]") 
         }
         for (stemma::id node = 0; node < tagged.model.node_count(); ++node) {
             const auto& said = read["nodes"][node];
-            const auto& made = tagged.found.attributions[node];
-            CHECK(said["scope_module"] == tree.path(made.module));
-            CHECK(said["tag"] == tagged.found.tags.text(made.module));
-            CHECK(said["provenance"] == std::string(stemma::to_string(made.source)));
+            const auto& attribution = tagged.found.attributions[node];
+            CHECK(said["scope_module"] == tree.path(attribution.module));
+            CHECK(said["tag"] == tagged.found.tags.text(attribution.module));
+            CHECK(said["provenance"] == std::string(stemma::to_string(attribution.source)));
             CHECK(said["tags"].size() >= 1);
             CHECK(said["conflict"].is_null() == tagged.found.conflicts.of(node).empty());
             const auto graph = tagged.model.graph_path(tagged.model.graph_of(node));

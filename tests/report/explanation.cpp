@@ -35,15 +35,15 @@ TEST_CASE("explainer: agrees with the attribution of nodes") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
         auto opened = open_model(fixture);
         const stemma::explainer explainer(opened);
-        const auto& found = opened.tags();
+        const auto& tagged = opened.tags();
         for (id node = 0; node < opened.model().node_count(); ++node) {
             const auto one = explainer.explain_node(node);
-            CHECK(one.module == found.attributions[node].module);
-            CHECK(one.tag == found.tags.text(one.module));
-            CHECK(one.selected == found.selected(node));
-            CHECK(one.source == found.attributions[node].source);
+            CHECK(one.module == tagged.attributions[node].module);
+            CHECK(one.tag == tagged.tags.text(one.module));
+            CHECK(one.selected == tagged.selected(node));
+            CHECK(one.source == tagged.attributions[node].source);
             CHECK(one.outputs.size() == opened.model().output_count(node));
-            CHECK(one.tags.size() == found.pool.size_of(found.tag_sets[node]));
+            CHECK(one.tags.size() == tagged.pool.size_of(tagged.tag_sets[node]));
             for (const auto& claim : one.claims) {
                 CHECK((claim.relation == stemma::explanation::claim_relation::decided) ==
                       (claim.made.module == one.module));

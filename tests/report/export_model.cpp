@@ -32,11 +32,11 @@ std::string text_of(Write write) {
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
-    std::size_t found = 0;
+    std::size_t times = 0;
     for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
-        ++found;
+        ++times;
     }
-    return found;
+    return times;
 }
 
 } // namespace

@@ -27,7 +27,7 @@ struct scene {
 
 scene random_scene(unsigned seed) {
     test::random_numbers random(seed);
-    scene made;
+    scene sample;
     std::vector<id> parents{stemma::no_id};
     std::vector<id> way{0}; // from the root to the last module, so that ranks are preorder
     for (id m = 1; m < 12; ++m) {
@@ -35,18 +35,18 @@ scene random_scene(unsigned seed) {
         parents.push_back(way.back());
         way.push_back(m);
     }
-    made.tree = stemma::tree_index(parents);
+    sample.tree = stemma::tree_index(parents);
     constexpr id count = 80;
     for (id v = 0; v < count; ++v) {
-        made.module.push_back(static_cast<id>(random(parents.size())));
-        made.shown.push_back(!random.one_in(6));
+        sample.module.push_back(static_cast<id>(random(parents.size())));
+        sample.shown.push_back(!random.one_in(6));
         for (auto n = v == 0 ? 0 : random(4); n-- > 0;) {
             const auto from = static_cast<id>(random(v));
-            made.edges.push_back({from, v, static_cast<id>(2 * from + random(2)), 0, 0});
+            sample.edges.push_back({from, v, static_cast<id>(2 * from + random(2)), 0, 0});
         }
     }
-    made.graph = stemma::operator_graph(count, made.edges);
-    return made;
+    sample.graph = stemma::operator_graph(count, sample.edges);
+    return sample;
 }
 
 } // namespace
@@ -58,7 +58,7 @@ TEST_CASE("fold_graph: boxes contain every shown operator once, in their module"
             for (const id root : {0U, 1U, 5U}) {
                 const auto folded = stemma::fold_graph(s.graph, s.tree, s.module, s.shown,
                                                        {root, stemma::no_id, most});
-                std::vector<std::size_t> held(folded.boxes.size());
+                std::vector<std::size_t> counts(folded.boxes.size());
                 for (id v = 0; v < s.module.size(); ++v) {
                     const bool wanted = s.shown[v] && s.tree.is_ancestor(root, s.module[v]);
                     REQUIRE((folded.box_of[v] != stemma::no_id) == wanted);
@@ -66,7 +66,7 @@ TEST_CASE("fold_graph: boxes contain every shown operator once, in their module"
                         continue;
                     }
                     const auto& box = folded.boxes[folded.box_of[v]];
-                    ++held[folded.box_of[v]];
+                    ++counts[folded.box_of[v]];
                     CHECK(folded.open[box.around]);
                     if (box.kind == stemma::folded_graph::box_kind::one_operator) {
                         CHECK(box.of == v);
@@ -77,9 +77,9 @@ TEST_CASE("fold_graph: boxes contain every shown operator once, in their module"
                         CHECK(s.tree.is_ancestor(box.of, s.module[v]));
                     }
                 }
-                for (std::size_t b = 0; b < held.size(); ++b) {
-                    CHECK(held[b] == folded.boxes[b].operators);
-                    CHECK(held[b] > 0);
+                for (std::size_t b = 0; b < counts.size(); ++b) {
+                    CHECK(counts[b] == folded.boxes[b].operators);
+                    CHECK(counts[b] > 0);
                 }
                 CHECK(folded.boxes.size() <= most);
             }
@@ -150,17 +150,17 @@ TEST_CASE("fold_graph: edges lead to later boxes, except in cycles", "[fold_grap
         for (const auto& edge : open.edges) {
             CHECK(edge.from < edge.to);
         }
-        std::vector<std::size_t> held(open.boxes.size());
+        std::vector<std::size_t> counts(open.boxes.size());
         for (id v = 0; v < s.module.size(); ++v) {
             if (open.box_of[v] != stemma::no_id) {
                 const auto& box = open.boxes[open.box_of[v]];
-                ++held[open.box_of[v]];
+                ++counts[open.box_of[v]];
                 CHECK((box.kind != stemma::folded_graph::box_kind::shape_arithmetic ||
                        (quiet[v] && box.around == s.module[v] && box.operators > 1)));
             }
         }
-        for (std::size_t b = 0; b < held.size(); ++b) {
-            CHECK(held[b] == open.boxes[b].operators);
+        for (std::size_t b = 0; b < counts.size(); ++b) {
+            CHECK(counts[b] == open.boxes[b].operators);
         }
     }
 }

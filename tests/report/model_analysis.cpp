@@ -51,10 +51,10 @@ TEST_CASE("model_analysis: numbers of the modules add up") {
         const std::string name(fixture);
         const stemma::attributed_model opened(test::fixture(name + "/model.onnx"),
                                               with_capture(name));
-        const auto found = analyze(opened);
+        const auto analysis = analyze(opened);
         const auto& tree = opened.modules().index();
-        CHECK(std::accumulate(found.confidence.begin(), found.confidence.end(), std::size_t{0}) ==
-              opened.model().node_count());
+        CHECK(std::accumulate(analysis.confidence.begin(), analysis.confidence.end(),
+                              std::size_t{0}) == opened.model().node_count());
         std::uint64_t bytes = 0;
         for (const auto& tensor : opened.model().tensors()) {
             const auto header = stemma::read_tensor_header(opened.model(), tensor);
@@ -62,13 +62,13 @@ TEST_CASE("model_analysis: numbers of the modules add up") {
                          ? stemma::detail::data_size(header).value_or(0)
                          : 0;
         }
-        CHECK(found.modules.bytes[0] == bytes);
+        CHECK(analysis.modules.bytes[0] == bytes);
         for (id m = 1; m < tree.size(); ++m) {
-            CHECK(found.modules.bytes[m] <= found.modules.bytes[tree.parent(m)]);
+            CHECK(analysis.modules.bytes[m] <= analysis.modules.bytes[tree.parent(m)]);
             const bool empty =
-                std::any_of(found.without_nodes.begin(), found.without_nodes.end(),
+                std::any_of(analysis.without_nodes.begin(), analysis.without_nodes.end(),
                             [&](id highest) { return tree.is_ancestor(highest, m); });
-            CHECK(empty == (found.modules.nodes[m] == 0));
+            CHECK(empty == (analysis.modules.nodes[m] == 0));
         }
     }
 }
@@ -105,11 +105,11 @@ TEST_CASE("model_analysis: shared weights are those read by several modules") {
 
 TEST_CASE("model_analysis: counts nodes only known to be below a module") {
     const stemma::attributed_model opened(test::fixture("bert_micro/anonymous.onnx"), {});
-    const auto found = analyze(opened);
+    const auto analysis = analyze(opened);
     using counts = std::vector<std::pair<id, std::size_t>>;
-    CHECK(found.only_below == counts{{0, opened.model().node_count()}});
-    const stemma::attributed_model known(test::fixture("bert_micro/model.onnx"), {});
-    CHECK(analyze(known).only_below.empty());
+    CHECK(analysis.only_below == counts{{0, opened.model().node_count()}});
+    const stemma::attributed_model complete(test::fixture("bert_micro/model.onnx"), {});
+    CHECK(analyze(complete).only_below.empty());
     const stemma::attributed_model some(test::fixture("gpt2_tiny/unnamed.onnx"), {});
     const auto part = analyze(some).only_below;
     std::size_t nodes = 0;
@@ -118,8 +118,8 @@ TEST_CASE("model_analysis: counts nodes only known to be below a module") {
         CHECK((i == 0 || part[i - 1].second >= part[i].second));
     }
     std::size_t unsure = 0;
-    for (const auto& made : some.tags().attributions) {
-        unsure += stemma::detail::is_only_below(made) ? 1U : 0U;
+    for (const auto& attribution : some.tags().attributions) {
+        unsure += stemma::detail::is_only_below(attribution) ? 1U : 0U;
     }
     CHECK(nodes == unsure);
     CHECK(nodes > 0);
@@ -128,22 +128,22 @@ TEST_CASE("model_analysis: counts nodes only known to be below a module") {
 TEST_CASE("model_analysis: its output can be parsed") {
     const stemma::attributed_model opened(test::fixture("shared_twice/model.onnx"),
                                           with_capture("shared_twice"));
-    const auto found = analyze(opened);
+    const auto analysis = analyze(opened);
     text_taker out;
     stemma::json_writer json(out);
     json.begin_object();
     const std::vector<id> rows{0, 2};
-    stemma::write_analysis(json, found, opened.model(), opened.modules(), rows);
+    stemma::write_analysis(json, analysis, opened.model(), opened.modules(), rows);
     json.end_object();
     json.finish();
     const auto written = nlohmann::json::parse(out.text);
     REQUIRE(written["modules"].size() == 2);
     CHECK(written["modules"][0]["nodes"] == opened.model().node_count());
-    CHECK(written["modules"][0]["weights"].size() == found.modules.weights[0].size());
-    CHECK(written["only_below"].size() == found.only_below.size());
+    CHECK(written["modules"][0]["weights"].size() == analysis.modules.weights[0].size());
+    CHECK(written["only_below"].size() == analysis.only_below.size());
     CHECK(written["modules"][1]["path"] == opened.modules().path(2));
-    CHECK(written["non_convex"].size() == found.non_convex.size());
-    CHECK(written["shared_weights"].size() == found.shared.size());
+    CHECK(written["non_convex"].size() == analysis.non_convex.size());
+    CHECK(written["shared_weights"].size() == analysis.shared.size());
     std::size_t operators = 0;
     for (const auto& count : written["modules"][0]["operators"]) {
         operators += count.get<std::size_t>();

@@ -48,20 +48,20 @@ TEST_CASE("write_model_explorer: every node is in the namespace of its module",
         REQUIRE(read["graphs"].size() == model.graph_count());
         for (id node = 0; node < model.node_count(); ++node) {
             const auto& graph = read["graphs"][model.graph_of(node)];
-            const json* found = nullptr;
+            const json* entry = nullptr;
             for (const auto& one : graph["nodes"]) {
-                found = one["id"] == std::to_string(model.position(node)) ? &one : found;
+                entry = one["id"] == std::to_string(model.position(node)) ? &one : entry;
             }
-            REQUIRE(found != nullptr);
-            CHECK((*found)["label"] == std::string(model.op_type(node)));
-            CHECK((*found)["namespace"] ==
+            REQUIRE(entry != nullptr);
+            CHECK((*entry)["label"] == std::string(model.op_type(node)));
+            CHECK((*entry)["namespace"] ==
                   stemma::detail::explorer_namespace(tree, tagged.found.attributions[node].module));
-            CHECK((*found)["outputsMetadata"].size() == model.output_count(node));
+            CHECK((*entry)["outputsMetadata"].size() == model.output_count(node));
             std::size_t tensors = 0;
             for (auto value : model.inputs(node)) {
                 tensors += value != stemma::no_id && !model.is_initializer(value) ? 1U : 0U;
             }
-            CHECK((*found)["incomingEdges"].size() >= tensors);
+            CHECK((*entry)["incomingEdges"].size() >= tensors);
         }
     }
 }

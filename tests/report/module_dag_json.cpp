@@ -29,11 +29,11 @@ json dags_of(const test::tagged_model& tagged, const stemma::dag_options& option
 }
 
 edge_set edges_in(const json& dag) {
-    edge_set found;
+    edge_set edges;
     for (const auto& edge : dag["edges"]) {
-        found.emplace(edge[0], edge[1]);
+        edges.emplace(edge[0], edge[1]);
     }
-    return found;
+    return edges;
 }
 
 } // namespace

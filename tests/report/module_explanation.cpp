@@ -40,15 +40,15 @@ TEST_CASE("module_explainer: inputs are produced outside, outputs are read there
         const auto& tree = s.opened.modules().index();
         for (id m = 0; m < tree.size(); ++m) {
             const auto holds = [&](id below) { return below >= m && below < tree.end(m); };
-            const auto made = s.explainer.explain(m);
-            for (const auto& in : made.inputs) {
+            const auto explanation = s.explainer.explain(m);
+            for (const auto& in : explanation.inputs) {
                 const auto producer = model.producer(in.value);
                 CHECK(in.of_model == (model.kind(in.value) == stemma::value_kind::input));
                 CHECK((producer != no_id || in.of_model || !in.modules.empty()));
                 CHECK(!model.is_initializer(in.value));
                 CHECK(std::none_of(in.modules.begin(), in.modules.end(), holds));
             }
-            for (const auto& out : made.outputs) {
+            for (const auto& out : explanation.outputs) {
                 const auto producer = model.producer(out.value);
                 REQUIRE(producer != no_id);
                 CHECK(holds(s.opened.tags().attributions[producer].module));
@@ -69,14 +69,14 @@ TEST_CASE("module_explainer: what functions take and give is of the model only i
         stemma::detail::module_explainer explainer(opened, describe);
         const auto& model = opened.model();
         for (id m = 0; m < opened.modules().size(); ++m) {
-            const auto made = explainer.explain(m);
-            for (const auto& in : made.inputs) {
+            const auto explanation = explainer.explain(m);
+            for (const auto& in : explanation.inputs) {
                 CHECK(in.of_model ==
                       (model.graph_of_value(in.value) == 0 && model.producer(in.value) == no_id));
                 CHECK(in.of_model == in.modules.empty());
                 formals += model.kind(in.value) == stemma::value_kind::formal ? 1U : 0U;
             }
-            for (const auto& out : made.outputs) {
+            for (const auto& out : explanation.outputs) {
                 CHECK((!out.of_model || model.graph_of_value(out.value) == 0));
             }
         }
@@ -99,7 +99,7 @@ TEST_CASE("module_explainer: weights agree with the statistics") {
 }
 
 TEST_CASE("module_explainer: non-convex modules agree with the analysis") {
-    std::size_t found = 0;
+    std::size_t count = 0;
     for (const auto* fixture : {"bert_micro", "unet_tiny", "shared_twice", "gpt2_tiny"}) {
         scene s(fixture);
         const auto& opened = s.opened;
@@ -109,17 +109,17 @@ TEST_CASE("module_explainer: non-convex modules agree with the analysis") {
         for (id m = 1; m < opened.modules().size(); ++m) {
             const bool listed = std::any_of(analysis.non_convex.begin(), analysis.non_convex.end(),
                                             [&](const auto& one) { return one.module == m; });
-            const auto made = s.explainer.explain(m);
-            CHECK(made.reentry.has_value() == listed);
-            if (made.reentry) {
-                ++found;
-                CHECK(made.reentry->nodes.size() >= 3);
-                CHECK(made.reentry->runs >= 2);
-                CHECK(made.reentry->absorbed >= made.reentry->nodes.size() - 2);
+            const auto explanation = s.explainer.explain(m);
+            CHECK(explanation.reentry.has_value() == listed);
+            if (explanation.reentry) {
+                ++count;
+                CHECK(explanation.reentry->nodes.size() >= 3);
+                CHECK(explanation.reentry->runs >= 2);
+                CHECK(explanation.reentry->absorbed >= explanation.reentry->nodes.size() - 2);
             }
         }
     }
-    CHECK(found > 0);
+    CHECK(count > 0);
 }
 
 } // namespace test::report_module_explanation

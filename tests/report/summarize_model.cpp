@@ -50,28 +50,28 @@ TEST_CASE("summarize: counts the given nodes, and is named after the file") {
 TEST_CASE("summarize: compares with one source of evidence, or with a file") {
     auto opened = open_bert();
     const auto claimed = stemma::detail::claimed_modules(opened, stemma::provenance::scope);
-    std::size_t known = 0;
+    std::size_t count = 0;
     for (const auto& module : claimed) {
-        known += module ? 1U : 0U;
+        count += module ? 1U : 0U;
     }
-    CHECK(known > 0);
+    CHECK(count > 0);
     const auto summary = stemma::summarize(opened, "scope");
     REQUIRE(summary.against_oracle);
-    CHECK(summary.against_oracle->total() == known);
+    CHECK(summary.against_oracle->total() == count);
     std::size_t by_module = 0;
     for (const auto& [module, counts] : summary.oracle_modules) {
         by_module += counts.total();
     }
-    CHECK(by_module == known);
+    CHECK(by_module == count);
     // The truth as it was found.
     std::string truth = R"({"format": "fixture-truth/1", "nodes": [)";
     std::size_t named = 0;
     for (id node = 0; node < opened.model().node_count(); ++node) {
         const auto name = std::string(opened.model().name(node));
         if (!name.empty()) {
-            const auto& made = opened.tags().attributions[node];
+            const auto& attribution = opened.tags().attributions[node];
             truth += std::string(named++ == 0 ? "" : ",") + R"({"original": ")" + name +
-                     R"(", "module": ")" + opened.modules().path(made.module) + "\"}";
+                     R"(", "module": ")" + opened.modules().path(attribution.module) + "\"}";
         }
     }
     const test::scratch_folder folder;

@@ -46,20 +46,20 @@ class CarriedTest extends FixtureSuite {
         const [truth, initializers, tree] = ["truth", "initializers", "modules"].map((part) =>
             JSON.parse(fs.readFileSync(path.join(path.dirname(info.file), `${part}.json`), "utf8")),
         );
-        const known = new Map();
+        const moduleOf = new Map();
         for (const node of truth.nodes) {
             const module = node.module ?? node.known_module ?? node.inferred_module ?? undefined;
-            known.set(node.original, known.has(node.original) && known.get(node.original) !== module ? undefined : module);
+            moduleOf.set(node.original, moduleOf.has(node.original) && moduleOf.get(node.original) !== module ? undefined : module);
         }
         const plain = path.join(folder, "plain.onnx");
         fs.copyFileSync(info.file, plain);
         const options = { external: info.external.length > 0, captured: this.captured(info) };
-        await this.levels(name, "TorchScript", plain, (node) => known.get(node.name), options);
-        const made = asDynamoExport(fs.readFileSync(plain), { truth, initializers, modules: tree });
+        await this.levels(name, "TorchScript", plain, (node) => moduleOf.get(node.name), options);
+        const dynamoExport = asDynamoExport(fs.readFileSync(plain), { truth, initializers, modules: tree });
         const dynamo = path.join(folder, "dynamo.onnx");
-        fs.writeFileSync(dynamo, made.bytes);
+        fs.writeFileSync(dynamo, dynamoExport.bytes);
         this.compareExports(name, plain, dynamo);
-        await this.levels(name, "dynamo", dynamo, (node) => made.modules.get(node.outputs[0]), options);
+        await this.levels(name, "dynamo", dynamo, (node) => dynamoExport.modules.get(node.outputs[0]), options);
     }
 
     /** The newer exporter only adds modules: those of normalizations that the older one folds into convolutions. */
@@ -77,9 +77,9 @@ class CarriedTest extends FixtureSuite {
     async levels(name, kind, file, moduleOf, { external, captured }) {
         const original = new Graphs(fs.readFileSync(file));
         const tagged = file.replace(/\.onnx$/, ".tagged.onnx");
-        const made = this.stemma(["tag", file, "-o", tagged, "--quiet", "--no-sync", ...captured]);
-        if (made.status !== 0) {
-            this.fail(name, `${kind}: ${made.reason}`);
+        const outcome = this.stemma(["tag", file, "-o", tagged, "--quiet", "--no-sync", ...captured]);
+        if (outcome.status !== 0) {
+            this.fail(name, `${kind}: ${outcome.reason}`);
             return;
         }
         for (const level of levels) {
@@ -130,9 +130,9 @@ class CarriedTest extends FixtureSuite {
     /** Carrying to a further optimized file by way of `between` must give what carrying directly gives. */
     async chain(where, original, between) {
         const carried = between.replace(/\.onnx$/, ".tagged.onnx");
-        const made = this.stemma(["carry", original, between, "-o", carried, "--quiet", "--no-sync"]);
-        if (made.status !== 0) {
-            this.fail(where, made.reason);
+        const outcome = this.stemma(["carry", original, between, "-o", carried, "--quiet", "--no-sync"]);
+        if (outcome.status !== 0) {
+            this.fail(where, outcome.reason);
             return;
         }
         const last = between.replace(/\.onnx$/, ".last.onnx");
@@ -174,17 +174,17 @@ class CarriedTest extends FixtureSuite {
                 counts.untold += 1;
                 return;
             }
-            const found = carried.get(`${node.place}#${node.index}`);
-            const relation = relationOf(found.scope_module, truth[k].module);
+            const entry = carried.get(`${node.place}#${node.index}`);
+            const relation = relationOf(entry.scope_module, truth[k].module);
             counts[relation] += 1;
             if (relation === contaminated && !where.includes("no names")) {
-                const how = `${found.scope_module} is ${truth[k].module}, ${found.origin_kind}`;
+                const how = `${entry.scope_module} is ${truth[k].module}, ${entry.origin_kind}`;
                 this.note(contaminated, `${where}: ${node.name} (${node.op}): ${how}`);
             }
             if (truth[k].nodes) {
                 const places = (nodes) => nodes.map(({ graph, place, index }) => `${graph ?? place}#${index}`).sort().join();
                 counts.sets += 1;
-                counts.same += places(found.origins) === places(truth[k].nodes) ? 1 : 0;
+                counts.same += places(entry.origins) === places(truth[k].nodes) ? 1 : 0;
             }
         });
     }
@@ -213,8 +213,8 @@ class CarriedTest extends FixtureSuite {
             const kind = group.slice(0, group.lastIndexOf(", "));
             const k = levels.indexOf(group.slice(kind.length + 2));
             const goal = goals[kind];
-            const require = (kept, what, value, limit) =>
-                kept ? undefined : this.fail(group, `${what}: ${value.toFixed(3)}, the goal is ${limit}`);
+            const require = (passed, what, value, limit) =>
+                passed ? undefined : this.fail(group, `${what}: ${value.toFixed(3)}, the goal is ${limit}`);
             require(share("exact") >= goal.exact[k], "exact", share("exact"), goal.exact[k]);
             require(sets >= goal.sets[k], "sets", sets, goal.sets[k]);
             const wrong = share("contaminated");
@@ -225,12 +225,12 @@ class CarriedTest extends FixtureSuite {
     }
 }
 
-function relationOf(found, truth) {
+function relationOf(module, truth) {
     const isAbove = (a, b) => a === "" || b.startsWith(`${a}.`);
-    if (found === truth) {
+    if (module === truth) {
         return "exact";
     }
-    return isAbove(found, truth) ? "ancestor" : isAbove(truth, found) ? "descendant" : "contaminated";
+    return isAbove(module, truth) ? "ancestor" : isAbove(truth, module) ? "descendant" : "contaminated";
 }
 
 process.exitCode = await new CarriedTest().main();

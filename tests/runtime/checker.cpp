@@ -28,14 +28,14 @@ std::string newer_part(const onnx::ModelProto& model) {
         return "IR version " + std::to_string(model.ir_version()) + ", known up to " +
                std::to_string(onnx::IR_VERSION);
     }
-    const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+    const auto& versions = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
     const auto newer = [&](const auto& imports) {
         for (const auto& import : imports) {
             const auto domain = import.domain() == "ai.onnx" ? std::string() : import.domain();
-            const auto found = known.find(domain);
-            if (found != known.end() && import.version() > found->second.second) {
+            const auto entry = versions.find(domain);
+            if (entry != versions.end() && import.version() > entry->second.second) {
                 return "opset " + std::to_string(import.version()) + " of '" + domain +
-                       "', known up to " + std::to_string(found->second.second);
+                       "', known up to " + std::to_string(entry->second.second);
             }
         }
         return std::string();

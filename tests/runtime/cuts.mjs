@@ -80,9 +80,9 @@ class CutTest extends FixtureSuite {
                 this.row.random += 1;
                 return;
             }
-            const found = await this.harness.compareLoaded(values, session);
-            found.forEach(({ name: value, reason }) => this.fail(name, `output ${value}: ${reason}`));
-            this.row.exact += found.length === 0 ? 1 : 0;
+            const differing = await this.harness.compareLoaded(values, session);
+            differing.forEach(({ name: value, reason }) => this.fail(name, `output ${value}: ${reason}`));
+            this.row.exact += differing.length === 0 ? 1 : 0;
         } catch (error) {
             this.fail(name, firstLine(error.message));
         } finally {

@@ -38,8 +38,8 @@ class Rewriting {
     }
 
     moduleOf(node) {
-        const { module, known_module: known, inferred_module: inferred } = this.facts.get(node.text(ofNode.name)) ?? {};
-        return module ?? known ?? inferred ?? undefined;
+        const { module, known_module: nearest, inferred_module: inferred } = this.facts.get(node.text(ofNode.name)) ?? {};
+        return module ?? nearest ?? inferred ?? undefined;
     }
 
     /** Nodes from one line of one call of a module. */
@@ -129,12 +129,12 @@ class Rewriting {
     }
 
     nameWeights() {
-        const taken = new Set(this.names.keys());
+        const used = new Set(this.names.keys());
         for (const { name, kind, transform, sources } of this.weights.values()) {
             const own = (kind !== "constant" && transform === "identity") || transform === "conv-bn-fold weight";
-            const known = own && !taken.has(sources[0]);
-            this.names.set(name, known ? sources[0] : `val_${this.values++}`);
-            taken.add(this.names.get(name));
+            const keepsName = own && !used.has(sources[0]);
+            this.names.set(name, keepsName ? sources[0] : `val_${this.values++}`);
+            used.add(this.names.get(name));
         }
     }
 

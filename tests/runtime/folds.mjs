@@ -51,9 +51,9 @@ class FoldTest extends FixtureSuite {
         if (name.includes("functions")) {
             folded.push(await this.open(name, whole, feeds, expected));
         }
-        const made = folded.filter((file) => file !== null);
-        await this.check(name, whole, made);
-        made.forEach((file) => fs.rmSync(file));
+        const files = folded.filter((file) => file !== null);
+        await this.check(name, whole, files);
+        files.forEach((file) => fs.rmSync(file));
     }
 
     /** @returns the folded file; null if there was nothing to fold. */
@@ -138,8 +138,8 @@ class FoldTest extends FixtureSuite {
 
     async same(name, folded, feeds, expected) {
         try {
-            const found = await this.harness.runCases(folded, feeds);
-            const wrong = found.flatMap((outputs, k) => differences(expected[k], outputs));
+            const results = await this.harness.runCases(folded, feeds);
+            const wrong = results.flatMap((outputs, k) => differences(expected[k], outputs));
             wrong.forEach(({ name: output, reason }) => this.fail(name, `output ${output}: ${reason}`));
             this.row.same += wrong.length === 0 ? 1 : 0;
         } catch (error) {

@@ -104,15 +104,15 @@ for (const name of exposed) {
             modelOf(name),
             cases.map(({ feeds }) => feeds),
         );
-        const made = madeBy(nodesOf(fs.readFileSync(modelOf(name))));
-        const known = JSON.parse(fs.readFileSync(fixture(name, "shapes.json"))).values;
+        const computed = madeBy(nodesOf(fs.readFileSync(modelOf(name))));
+        const shapes = JSON.parse(fs.readFileSync(fixture(name, "shapes.json"))).values;
         for (const [k, { feeds }] of cases.entries()) {
             const values = await harness.allValues(modelOf(name), feeds);
-            assert.deepEqual(new Set(values.keys()), new Set([...made, ...Object.keys(feeds)]));
+            assert.deepEqual(new Set(values.keys()), new Set([...computed, ...Object.keys(feeds)]));
             const outputs = new Map([...plain[k].keys()].map((output) => [output, values.get(output)]));
             assert.deepEqual(differences(plain[k], outputs), []);
             for (const [value, tensor] of values) {
-                const [type, dims] = known[value] ?? [null, null];
+                const [type, dims] = shapes[value] ?? [null, null];
                 const typeName = { 1: "float32", 7: "int64", 9: "bool" }[type];
                 assert.ok(type === null || typeName === tensor.type, value);
                 assert.ok(dims === null || dims.length === tensor.dims.length, value);
@@ -145,8 +145,8 @@ test("compareCut: other values in between are found", async () => {
     values.set(hidden, float(other, values.get(hidden).dims));
     assert.deepEqual((await harness.compareCut(values, scratch("last.onnx"))).map(({ name }) => name), ["y"]);
     values.delete(hidden);
-    const [found] = await harness.compareCut(values, scratch("last.onnx"));
-    assert.match(found.reason, /no tensor of the whole model/);
+    const [difference] = await harness.compareCut(values, scratch("last.onnx"));
+    assert.match(difference.reason, /no tensor of the whole model/);
 });
 
 test("writeWeights: as large as the model says, finite, and the same for the same seed", () => {
@@ -180,8 +180,8 @@ test("seededInputs: shapes, names of dimensions, bounds, seeds", () => {
     const [low, high] = bounds.input_ids;
     assert.ok(a.input_ids.data.every((token) => token >= low && token <= high));
     assert.ok(new Set(a.input_ids.data).size > 2);
-    const [kept] = harness.describe([fixture("bert_micro", "model.keepinit.onnx")]);
-    assert.deepEqual(Object.keys(harness.seededInputs(kept)), Object.keys(harness.seededInputs(info)));
+    const [description] = harness.describe([fixture("bert_micro", "model.keepinit.onnx")]);
+    assert.deepEqual(Object.keys(harness.seededInputs(description)), Object.keys(harness.seededInputs(info)));
 });
 
 test("save: what is saved is read again", () => {

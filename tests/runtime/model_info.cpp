@@ -73,20 +73,20 @@ void describe_shape(json& out, stemma::detail::wire_reader shape) {
         }
         auto inside = shape.inner(dim);
         stemma::detail::wire_field what;
-        bool known = false;
+        bool is_stated = false;
         while (inside.next(what)) {
-            known = true;
+            is_stated = true;
             if (what.is_bytes(type_fields::dim_param)) {
                 out.value(inside.text(what));
             } else if (what.is(type_fields::dim_value, stemma::detail::wire_type::varint)) {
                 out.value(static_cast<std::int64_t>(what.value));
             } else {
-                known = false;
+                is_stated = false;
                 continue;
             }
             break;
         }
-        if (!known) {
+        if (!is_stated) {
             out.null();
         }
     }
@@ -162,17 +162,17 @@ unsigned bits_of(std::int64_t data_type) {
 }
 
 std::vector<external_tensor> external_tensors(const stemma::wire_model& model) {
-    std::vector<external_tensor> found;
+    std::vector<external_tensor> tensors;
     for (const auto& tensor : model.tensors()) {
         auto header = stemma::read_tensor_header(model, tensor);
         if (header.external) {
             if (header.length == 0) {
                 header.length = (header.elements() * bits_of(header.data_type) + 7) / 8;
             }
-            found.push_back({std::move(header), model.text(tensor.name)});
+            tensors.push_back({std::move(header), model.text(tensor.name)});
         }
     }
-    return found;
+    return tensors;
 }
 
 /// Nodes whose operator may draw random numbers.
@@ -352,16 +352,16 @@ void write_weights(const std::string& path, const std::string& folder, std::uint
 void expose(const std::string& path, const std::string& target) {
     const opened_model opened(path);
     const auto& model = opened.model;
-    std::set<std::string_view> known{""};
+    std::set<std::string_view> names{""};
     for (auto value : model.graph(0).outputs) {
-        known.insert(model.value_name(value));
+        names.insert(model.value_name(value));
     }
     std::string outputs;
     std::string info;
     for (id value = 0; value < model.value_count(); ++value) {
         const bool made_here =
             model.kind(value) == stemma::value_kind::result && model.graph_of_value(value) == 0;
-        if (made_here && known.insert(model.value_name(value)).second) {
+        if (made_here && names.insert(model.value_name(value)).second) {
             info.clear();
             stemma::detail::append_field(fields::value_info::name, model.value_name(value), info);
             stemma::detail::append_field(fields::graph::output, info, outputs);

@@ -195,7 +195,7 @@ class NumericsTest extends FixtureSuite {
         this.numerics(model, folder, ["--isolate", apart, "--no-sync"]);
         this.run("--isolated", apart);
         const report = this.numerics(model, folder, ["--isolated", apart]);
-        for (const one of report.modules.filter((found) => found.own !== null)) {
+        for (const one of report.modules.filter((entry) => entry.own !== null)) {
             const holds = one.module === module || one.module === "" || module.startsWith(`${one.module}.`);
             if (one.verdict !== (holds ? "adds" : "passes_on") && one.verdict !== "within") {
                 this.fail(name, `with a fault in ${module}, ${one.module || "the root"} ${one.verdict}`);

@@ -69,10 +69,10 @@ class OptimizedTest extends FixtureSuite {
         const plain = path.join(folder, "plain.onnx");
         fs.copyFileSync(info.file, plain);
         const modules = byName(truth, ["original"]);
-        const known = (node) => modules.get(node.name);
+        const moduleOf = (node) => modules.get(node.name);
         const options = { external: info.external.length > 0, captured: this.captured(info) };
         if (path.basename(truthOf(info.file)) !== "truth.json") {
-            const source = new Source(plain, known, withAncestors(modules.values()));
+            const source = new Source(plain, moduleOf, withAncestors(modules.values()));
             this.judgeExported(name, plain, [], source.moduleOf);
             await this.tagged(name, "dialect", source, options);
             return;
@@ -82,11 +82,11 @@ class OptimizedTest extends FixtureSuite {
         );
         const paths = [...tree.modules.map((module) => module.name), ...(tree.aliases ?? []).map(({ alias }) => alias)];
         this.judgeVariants(name, info, truth);
-        await this.tagged(name, "TorchScript", new Source(plain, known, paths), options);
-        const made = asDynamoExport(fs.readFileSync(plain), { truth, initializers, modules: tree });
+        await this.tagged(name, "TorchScript", new Source(plain, moduleOf, paths), options);
+        const dynamoExport = asDynamoExport(fs.readFileSync(plain), { truth, initializers, modules: tree });
         const dynamo = path.join(folder, "dynamo.onnx");
-        fs.writeFileSync(dynamo, made.bytes);
-        const source = new Source(dynamo, (node) => made.modules.get(node.outputs[0]), paths);
+        fs.writeFileSync(dynamo, dynamoExport.bytes);
+        const source = new Source(dynamo, (node) => dynamoExport.modules.get(node.outputs[0]), paths);
         this.judgeExported(name, dynamo, [], source.moduleOf);
         await this.tagged(name, "dynamo", source, options);
     }
@@ -145,13 +145,13 @@ class OptimizedTest extends FixtureSuite {
 
     judge(where, kind, level, source, file) {
         const graphs = new Graphs(fs.readFileSync(file));
-        const made = this.attribute(where, file);
-        if (made === null) {
+        const attributed = this.attribute(where, file);
+        if (attributed === null) {
             return;
         }
         const truth = modulesAfter(source.graphs, graphs, source.moduleOf);
         const counts = this.countsOf(kind, level);
-        const tree = new Set(made.modules.map((module) => module.path));
+        const tree = new Set(attributed.modules.map((module) => module.path));
         this.row.optimized += 1;
         this.row.nodes += graphs.nodes.length;
         graphs.nodes.forEach((node, k) => {
@@ -159,20 +159,20 @@ class OptimizedTest extends FixtureSuite {
                 counts.untold += 1;
                 return;
             }
-            const { scope_module: found, provenance, confidence } = made.nodes.get(`${node.place}#${node.index}`);
+            const { scope_module: scope, provenance, confidence } = attributed.nodes.get(`${node.place}#${node.index}`);
             // Of what a call did, the graph around tells only that it is in the module called, or below.
-            const below = wasInlined(node) && relationOf(found, truth[k]) === "descendant";
-            const relation = below ? "exact" : relationOf(found, truth[k]);
+            const below = wasInlined(node) && relationOf(scope, truth[k]) === "descendant";
+            const relation = below ? "exact" : relationOf(scope, truth[k]);
             counts[relation] += 1;
             counts.mentioned += tree.has(truth[k]) ? 1 : 0;
             counts.curve.add(provenance, confidence, relation === "exact");
             this.optimized.add(provenance, confidence, relation === "exact");
             if (relation === "contaminated") {
-                const how = `${found} is ${truth[k]}, ${provenance} ${confidence}`;
+                const how = `${scope} is ${truth[k]}, ${provenance} ${confidence}`;
                 this.note(contaminated, `${where}: ${node.name} (${node.op}): ${how}`);
             }
         });
-        const others = made.modules.map((module) => module.path).filter((module) => !source.modules.has(module));
+        const others = attributed.modules.map((module) => module.path).filter((module) => !source.modules.has(module));
         counts.invented += others.length;
         if (others.length > 0) {
             this.note(invented, `${where}: ${others.length}: ${firstLine(others.slice(0, 5).join(" "))}`);
@@ -182,12 +182,12 @@ class OptimizedTest extends FixtureSuite {
     /** Compares confidence and truth in an exported model. */
     judgeExported(name, file, words, moduleOf) {
         const graphs = new Graphs(fs.readFileSync(file));
-        const made = this.attribute(`${name}: as exported`, file, words);
-        for (const node of made === null ? [] : graphs.nodes) {
+        const attributed = this.attribute(`${name}: as exported`, file, words);
+        for (const node of attributed === null ? [] : graphs.nodes) {
             const module = moduleOf(node);
             if (module !== undefined) {
-                const { scope_module: found, provenance, confidence } = made.nodes.get(`${node.place}#${node.index}`);
-                this.exported.add(provenance, confidence, found === module);
+                const { scope_module: scope, provenance, confidence } = attributed.nodes.get(`${node.place}#${node.index}`);
+                this.exported.add(provenance, confidence, scope === module);
             }
         }
     }
@@ -244,7 +244,7 @@ class OptimizedTest extends FixtureSuite {
             const nodes = relations.reduce((sum, relation) => sum + counts[relation], 0);
             return { group, nodes, share: (what) => percent(counts[what], nodes), counts };
         });
-        const known = shares.map(({ group, nodes, share, counts }) => ({
+        const rows = shares.map(({ group, nodes, share, counts }) => ({
             models: group,
             nodes,
             ...Object.fromEntries(relations.map((relation) => [relation, `${share(relation).toFixed(2)} %`])),
@@ -254,7 +254,7 @@ class OptimizedTest extends FixtureSuite {
             invented: counts.invented,
             refused: counts.refused,
         }));
-        printTable(known, { markdown: true });
+        printTable(rows, { markdown: true });
         for (const [which, curve] of [["exported", this.exported], ["optimized", this.optimized]]) {
             console.log(`\nright by confidence, in ${which} models:`);
             printTable(curve.table(), { markdown: true });
@@ -267,8 +267,8 @@ class OptimizedTest extends FixtureSuite {
         const kind = group.slice(0, group.lastIndexOf(", "));
         const k = levels.indexOf(group.slice(kind.length + 2));
         const goal = goals[kind];
-        const require = (kept, what, value, limit) => {
-            if (!kept) {
+        const require = (passed, what, value, limit) => {
+            if (!passed) {
                 this.fail(group, `${what}: ${Math.round(value * 1000) / 1000}, the goal is ${limit}`);
             }
         };

@@ -38,11 +38,11 @@ class Original {
 
     #findEquals() {
         this.equals = new Map();
-        const seen = new Map();
+        const unique = new Map();
         const meet = (key, values) => {
-            const first = seen.get(key);
+            const first = unique.get(key);
             if (first === undefined) {
-                seen.set(key, values);
+                unique.set(key, values);
             } else {
                 values.forEach((value, i) => value && first[i] && this.equals.set(value, first[i]));
             }
@@ -83,25 +83,25 @@ class Original {
         const stops = new Set([...begins].map((value) => this.same(value)));
         const onlyData = ends.some((value) => this.data.has(value));
         const { inputs, initializers, formals } = this.graphs;
-        const found = new Set();
-        const seen = new Set();
+        const nodes = new Set();
+        const visited = new Set();
         const work = [...ends];
         while (work.length > 0) {
             const value = work.pop();
             const begin = !ends.includes(value) && (begins.has(value) || stops.has(this.same(value)));
-            if (begin || seen.has(value)) {
+            if (begin || visited.has(value)) {
                 continue;
             }
-            seen.add(value);
+            visited.add(value);
             const node = this.makers.get(value);
             if (node) {
-                found.add(node);
+                nodes.add(node);
                 work.push(...node.inputs.filter((input) => input && (!onlyData || this.data.has(input))));
             } else if (formals.has(value) || (inputs.has(value) && !initializers.has(value))) {
                 return null;
             }
         }
-        return found;
+        return nodes;
     }
 
     /** @returns the common ancestor of nodes (of those that compute with data, if any), and whether it is the module of
@@ -167,8 +167,8 @@ class Optimized {
         }
         const readers = this.readers.get(value) ?? [];
         for (const reader of readers) {
-            const known = reader.op.startsWith("Reorder") ? this.#byName(reader.outputs[0]) : undefined;
-            const read = known ?? this.#originalOf(reader)?.inputs[reader.inputs.indexOf(value)];
+            const namesake = reader.op.startsWith("Reorder") ? this.#byName(reader.outputs[0]) : undefined;
+            const read = namesake ?? this.#originalOf(reader)?.inputs[reader.inputs.indexOf(value)];
             if (read) {
                 return this.#madeBefore(value, read) ?? read;
             }
@@ -186,25 +186,25 @@ class Optimized {
     // A node may read what an operator fused into it, such as a padding, read.
     #madeBefore(value, read) {
         const node = this.makers.get(value);
-        const known = node && !layoutName.test(node.name) ? this.#originalOf(node) : null;
+        const original = node && !layoutName.test(node.name) ? this.#originalOf(node) : null;
         const before = this.original.makers.get(read);
-        const fused = known && before && before !== known && !inserted.has(before.op);
-        return fused ? known.outputs[node.outputs.indexOf(value)] : undefined;
+        const fused = original && before && before !== original && !inserted.has(before.op);
+        return fused ? original.outputs[node.outputs.indexOf(value)] : undefined;
     }
 
     // Layout optimization names a node after its output before further fusions.
     #originalOf(node) {
         const layout = layoutName.exec(node.name);
         if (!layout) {
-            const found = this.original.byName.get(node.name);
-            return found?.op === node.op ? found : null;
+            const namesake = this.original.byName.get(node.name);
+            return namesake?.op === node.op ? namesake : null;
         }
         const op = layout[2] ? "BatchNormalization" : node.op === "Upsample" ? "Resize" : node.op;
-        let found = this.original.makers.get(layout[1]);
-        for (let k = 0; found && found.op !== op && k < 3; ++k) {
-            found = this.original.makers.get(found.inputs[0]);
+        let maker = this.original.makers.get(layout[1]);
+        for (let k = 0; maker && maker.op !== op && k < 3; ++k) {
+            maker = this.original.makers.get(maker.inputs[0]);
         }
-        return found?.op === op ? found : null;
+        return maker?.op === op ? maker : null;
     }
 
     // A Reshape before a fused product is part of that.
@@ -231,9 +231,9 @@ class Optimized {
         const begins = new Set();
         const ends = new Set();
         const note = (value, to, others) => {
-            const known = this.origin(value);
-            if (known !== undefined) {
-                to.add(known);
+            const origin = this.origin(value);
+            if (origin !== undefined) {
+                to.add(origin);
             } else {
                 others.forEach((other) => region.add(other));
             }
@@ -264,8 +264,8 @@ class Optimized {
         const others = [...this.left].filter((value) => !ends.includes(value));
         const nodes =
             this.original.between(begins, ends) ?? this.original.between(new Set([...begins, ...others]), ends);
-        const told = nodes?.size > 0 ? this.original.moduleOf(nodes) : null;
-        return told === null || (shared && !told.alike) ? null : { module: told.module, nodes: shared ? null : told.nodes };
+        const place = nodes?.size > 0 ? this.original.moduleOf(nodes) : null;
+        return place === null || (shared && !place.alike) ? null : { module: place.module, nodes: shared ? null : place.nodes };
     }
 }
 

@@ -13,11 +13,11 @@ function modelOf(...lines) {
     const inputs = new Set();
     for (const line of lines) {
         const [head, data] = line.split(": ");
-        const [read, made] = data.split(" -> ").map((values) => values.split(" ").filter(Boolean));
+        const [read, results] = data.split(" -> ").map((values) => values.split(" ").filter(Boolean));
         const [op, name = ""] = head.split(" ");
         const node = new Message().add(field.node.name, name).add(field.node.op, op);
         read.forEach((value) => node.add(field.node.input, value));
-        made.forEach((value) => node.add(field.node.output, value));
+        results.forEach((value) => node.add(field.node.output, value));
         graph.add(field.graph.node, node);
         read.filter((value) => /^(in|w)/.test(value)).forEach((value) => inputs.add(value));
     }

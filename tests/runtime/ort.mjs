@@ -297,14 +297,14 @@ export function boundsOf(cases) {
 
 /** Compares two Maps of tensors bit for bit. @returns one {name, reason} per difference. */
 export function differences(expected, actual) {
-    const found = [];
+    const problems = [];
     for (const name of new Set([...expected.keys(), ...actual.keys()])) {
         const reason = difference(expected.get(name), actual.get(name));
         if (reason !== null) {
-            found.push({ name, reason });
+            problems.push({ name, reason });
         }
     }
-    return found;
+    return problems;
 }
 
 function difference(a, b) {
@@ -455,10 +455,10 @@ function chooseCases(harness, info, options) {
     return [harness.seededInputs(info, { seed: Number(options.seed), dims, bounds })];
 }
 
-function report(label, found) {
-    console.log(`${label}: ${found.length === 0 ? "identical" : "different"}`);
-    found.forEach(({ name, reason }) => console.log(`  ${name}: ${reason}`));
-    return found.length === 0;
+function report(label, problems) {
+    console.log(`${label}: ${problems.length === 0 ? "identical" : "different"}`);
+    problems.forEach(({ name, reason }) => console.log(`  ${name}: ${reason}`));
+    return problems.length === 0;
 }
 
 async function command(name, models, options, harness, workplace) {

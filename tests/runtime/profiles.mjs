@@ -107,14 +107,14 @@ function exactShare(report, events, graphs, modules) {
     const moduleOf = new Map();
     graphs.nodes.forEach((node, k) => moduleOf.set(node.name, moduleOf.has(node.name) ? null : modules[k]));
     const truth = new Map();
-    let told = 0;
+    let assigned = 0;
     let time = 0;
     let all = 0;
     forEachNodeEvent(events, (event) => {
         const module = moduleOf.get(event.name.replace(/_(kernel_time|fence_before|fence_after)$/, "")) ?? null;
         ++all;
         if (module !== null) {
-            ++told;
+            ++assigned;
             time += event.dur;
             truth.set(module, (truth.get(module) ?? 0) + event.dur);
         }
@@ -124,7 +124,7 @@ function exactShare(report, events, graphs, modules) {
     for (const [module, spent] of truth) {
         exact += Math.min(spent, own.get(module) ?? 0);
     }
-    return { exact: exact / time, told: told / all };
+    return { exact: exact / time, assigned: assigned / all };
 }
 
 /** By name of a node: bytes of its outputs in the last run. */
@@ -146,8 +146,8 @@ for (const name of models) {
     const capture = path.join(options.fixtures, name, "modules.json");
     const feeds = harness.savedCases(path.join(options.fixtures, name, "io"))[0].feeds;
     const original = new Graphs(fs.readFileSync(file));
-    const known = truthOf(name);
-    const moduleOf = (node) => known.get(node.name);
+    const moduleByName = truthOf(name);
+    const moduleOf = (node) => moduleByName.get(node.name);
     for (const [level, way] of ["disabled", "extended", "all"].flatMap((one) => [[one, "tagged"], [one, "carried"]])) {
         const what = `${name} at ${level}, ${way}`;
         const given = path.join(folder, `${way}.onnx`);
@@ -178,9 +178,9 @@ for (const name of models) {
         check(report.modules[0].calls === kernels || report.unmatched.length > 0, `${what}: ${report.modules[0].calls} calls of ${kernels}`);
         const after = new Graphs(fs.readFileSync(measured));
         const truth = level === "disabled" ? after.nodes.map(moduleOf) : modulesAfter(original, after, moduleOf);
-        const { exact, told } = exactShare(report, events, after, truth);
-        const exactly = `${(100 * exact).toFixed(2)} % on the exact module, of ${(100 * told).toFixed(1)} % of events that can be told`;
-        check(told >= 0.8 && exact >= 0.99, `${what}: ${exactly}`);
+        const { exact, assigned } = exactShare(report, events, after, truth);
+        const exactly = `${(100 * exact).toFixed(2)} % on the exact module, of ${(100 * assigned).toFixed(1)} % of events that can be told`;
+        check(assigned >= 0.8 && exact >= 0.99, `${what}: ${exactly}`);
         console.log(`${what}: ${report.us} us, ${exactly}, ${report.unmatched_us} unmatched, ${report.fused} fused`);
         if (level === "disabled" && way === "tagged") {
             // Outputs of each node, as counted by ONNX Runtime.
@@ -216,14 +216,14 @@ for (const name of models) {
             // Its memory table omits nodes that work in place, rounds up to 256 bytes, and includes the workspace of
             // an LSTM.
             const bytes = new Map(costs.map((node) => [node.name, Number(node.bytes)]));
-            const taken = rows(fs.readFileSync(stats, "utf8"))
+            const allocations = rows(fs.readFileSync(stats, "utf8"))
                 .map((row) => [bytes.get(row.name.replace(/_\d+$/, "")), Number(row.total_dynamic_sizes)])
-                .filter(([known, allocated]) => known !== undefined && allocated > 0);
-            const close = taken.filter(([known, allocated]) => Math.abs(allocated - known) <= Math.max(0.1 * allocated, 256));
-            check(taken.length > 0 && close.length >= 0.95 * taken.length,
-                  `${what}: ${close.length} of ${taken.length} allocations are what nodes make`);
+                .filter(([stated, allocated]) => stated !== undefined && allocated > 0);
+            const close = allocations.filter(([stated, allocated]) => Math.abs(allocated - stated) <= Math.max(0.1 * allocated, 256));
+            check(allocations.length > 0 && close.length >= 0.95 * allocations.length,
+                  `${what}: ${close.length} of ${allocations.length} allocations are what nodes make`);
             console.log(`  ${ours} bytes, ONNX Runtime ${theirs}; ${equal} of ${compared} nodes equal, ` +
-                        `${close.length} of ${taken.length} allocations`);
+                        `${close.length} of ${allocations.length} allocations`);
         }
     }
 }

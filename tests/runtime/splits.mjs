@@ -89,7 +89,7 @@ class SplitTest extends FixtureSuite {
     }
 
     async runParts(name, manifest, at) {
-        const known = new Map(Object.entries(at.feeds));
+        const values = new Map(Object.entries(at.feeds));
         const types = new Map(manifest.tensors.map((tensor) => [tensor.name, tensor.type]));
         if ([...types.values()].some((type) => type.includes("("))) {
             this.note("not run", `${name}: a value between parts is no tensor`);
@@ -97,18 +97,18 @@ class SplitTest extends FixtureSuite {
         }
         for (const p of manifest.order) {
             const session = await this.harness.load(path.join(at.parts, manifest.parts[p].file));
-            const feeds = Object.fromEntries(session.inputNames.map((input) => [input, known.get(input)]));
-            const made = await this.harness.run(session, feeds);
-            made.forEach((tensor, value) => known.set(value, tensor));
+            const feeds = Object.fromEntries(session.inputNames.map((input) => [input, values.get(input)]));
+            const outputs = await this.harness.run(session, feeds);
+            outputs.forEach((tensor, value) => values.set(value, tensor));
             await session.release();
         }
         const expected = new Map([...at.results].filter(([value]) => types.has(value)));
-        this.compare(name, expected, known, "same values");
+        this.compare(name, expected, values, "same values");
     }
 
-    compare(name, expected, found, column) {
-        const made = new Map([...expected.keys()].map((value) => [value, found.get(value)]));
-        const wrong = differences(expected, made);
+    compare(name, expected, actual, column) {
+        const outputs = new Map([...expected.keys()].map((value) => [value, actual.get(value)]));
+        const wrong = differences(expected, outputs);
         wrong.forEach(({ name: value, reason }) => this.fail(name, `${column}: ${value}: ${reason}`));
         this.row[column] += wrong.length === 0 ? 1 : 0;
     }

@@ -145,9 +145,9 @@ export class FixtureSuite {
         this.workplace = new Workplace(options.work);
         try {
             for (const [name, models] of fixtureModels(options.fixtures, options.only)) {
-                const taken = models.filter((file) => this.takes(file));
-                if (taken.length > 0) {
-                    await this.fixture(name, this.harness.describe(taken));
+                const files = models.filter((file) => this.takes(file));
+                if (files.length > 0) {
+                    await this.fixture(name, this.harness.describe(files));
                 }
             }
         } finally {

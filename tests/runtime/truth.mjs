@@ -28,10 +28,10 @@ export function byName(truth, keys) {
 }
 
 /** @returns how an answer relates to the truth: exact, ancestor, descendant or contaminated. */
-export function relationOf(found, truth) {
+export function relationOf(module, truth) {
     const isAbove = (a, b) => a === "" || b.startsWith(`${a}.`);
-    if (found === truth) {
+    if (module === truth) {
         return "exact";
     }
-    return isAbove(found, truth) ? "ancestor" : isAbove(truth, found) ? "descendant" : "contaminated";
+    return isAbove(module, truth) ? "ancestor" : isAbove(truth, module) ? "descendant" : "contaminated";
 }

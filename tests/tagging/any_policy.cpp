@@ -50,10 +50,10 @@ struct scene {
 template <class... Ps>
 std::vector<std::string> tags(const Ps&... chosen) {
     const scene s;
-    const auto found = stemma::tag_operators(s.ops, s.tree, stemma::policies{chosen...});
+    const auto tagged = stemma::tag_operators(s.ops, s.tree, stemma::policies{chosen...});
     std::vector<std::string> texts;
-    for (const auto& one : found.attributions) {
-        texts.push_back(found.tags.text(one.module) + " " + std::string(to_string(one.source)));
+    for (const auto& one : tagged.attributions) {
+        texts.push_back(tagged.tags.text(one.module) + " " + std::string(to_string(one.source)));
     }
     return texts;
 }
@@ -86,8 +86,8 @@ struct holding : Function {
     [[nodiscard]] std::uint64_t cost(const stemma::operator_load& load) const {
         return (*this)(load);
     }
-    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding& found) const {
-        return (*this)(found);
+    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding& finding) const {
+        return (*this)(finding);
     }
 };
 
@@ -137,9 +137,9 @@ TEST_CASE("any policies: act as what they hold", "[policy][any_policy]") {
     const stemma::operator_load load{1, 10, 40, 70};
     CHECK(stemma::any_cost(stemma::cost_in_bytes{}).cost(load) == 110);
     CHECK(stemma::any_cost(stemma::cost_in_parameters{}).cost(load) == 10);
-    const stemma::finding found{"a.code", no_id, "is odd"};
-    CHECK(stemma::any_diagnostics(stemma::as_found{}).judge(found) == stemma::severity::warning);
-    CHECK(stemma::any_diagnostics(stemma::errors_only{}).judge(found) == std::nullopt);
+    const stemma::finding finding{"a.code", no_id, "is odd"};
+    CHECK(stemma::any_diagnostics(stemma::as_found{}).judge(finding) == stemma::severity::warning);
+    CHECK(stemma::any_diagnostics(stemma::errors_only{}).judge(finding) == std::nullopt);
 }
 
 TEST_CASE("any policies: act as the default of their role while empty", "[policy][any_policy]") {
@@ -147,8 +147,8 @@ TEST_CASE("any policies: act as the default of their role while empty", "[policy
           tags());
     const stemma::operator_load load{1, 10, 40, 70};
     CHECK(stemma::any_cost().cost(load) == stemma::cost_in_bytes{}.cost(load));
-    const stemma::finding found{"a.code", no_id, "is odd"};
-    CHECK(stemma::any_diagnostics().judge(found) == stemma::severity::warning);
+    const stemma::finding finding{"a.code", no_id, "is odd"};
+    CHECK(stemma::any_diagnostics().judge(finding) == stemma::severity::warning);
     CHECK_FALSE(any_selection().is_chosen());
     CHECK(any_selection(stemma::not_infrastructure{}).is_chosen());
 }

@@ -90,31 +90,31 @@ TEST_CASE("without_findings: drops codes that match a pattern", "[diagnostics]")
 }
 
 TEST_CASE("judged: passes findings on, changing only the level", "[diagnostics]") {
-    std::vector<finding> told;
+    std::vector<finding> findings;
     auto report = stemma::judged(stemma::warnings_as_errors{},
-                                 [&](const finding& one) { told.push_back(one); });
+                                 [&](const finding& one) { findings.push_back(one); });
     report(one_of_each()[1]);
-    REQUIRE(told.size() == 1);
-    CHECK(told[0].code == "a.second");
-    CHECK(told[0].node == 3);
-    CHECK(told[0].text == "is odd");
-    CHECK(told[0].place == "node 'x'");
-    CHECK(told[0].level == severity::error);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].code == "a.second");
+    CHECK(findings[0].node == 3);
+    CHECK(findings[0].text == "is odd");
+    CHECK(findings[0].place == "node 'x'");
+    CHECK(findings[0].level == severity::error);
 }
 
 TEST_CASE("judged: accepts a function in place of a policy", "[diagnostics]") {
-    std::size_t told = 0;
+    std::size_t count = 0;
     auto report = stemma::judged(
         [](auto&& one) {
             return one.level == severity::error ? std::optional(one.level) : std::nullopt;
         },
-        [&](const finding&) { ++told; });
+        [&](const finding&) { ++count; });
     for (auto level : {severity::error, severity::information}) {
         finding one;
         one.level = level;
         report(one);
     }
-    CHECK(told == 1);
+    CHECK(count == 1);
 }
 
 } // namespace test::tagging_diagnostics

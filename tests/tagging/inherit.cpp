@@ -29,21 +29,21 @@ const std::vector<attribution> before{{2, 0, 0.9F, provenance::scope, false},
 } // namespace
 
 TEST_CASE("inherit: the replacement of one operator has its module") {
-    const auto made = stemma::inherit(tree(), before, {0});
-    CHECK(made.module == 2);
-    CHECK(made.call == 0);
-    CHECK(made.source == provenance::scope);
-    CHECK(made.confidence == 0.9F);
-    CHECK_FALSE(made.conflict);
+    const auto inherited = stemma::inherit(tree(), before, {0});
+    CHECK(inherited.module == 2);
+    CHECK(inherited.call == 0);
+    CHECK(inherited.source == provenance::scope);
+    CHECK(inherited.confidence == 0.9F);
+    CHECK_FALSE(inherited.conflict);
 }
 
 TEST_CASE("inherit: the replacement of several has their common ancestor and least confidence") {
-    const auto made = stemma::inherit(tree(), before, {0, 1});
-    CHECK(made.module == 1);
-    CHECK(made.call == no_id);
-    CHECK(made.source == provenance::parameter);
-    CHECK(made.confidence == 0.6F);
-    CHECK(made.conflict);
+    const auto inherited = stemma::inherit(tree(), before, {0, 1});
+    CHECK(inherited.module == 1);
+    CHECK(inherited.call == no_id);
+    CHECK(inherited.source == provenance::parameter);
+    CHECK(inherited.confidence == 0.6F);
+    CHECK(inherited.conflict);
     CHECK_FALSE(stemma::inherit(tree(), before, {0, 3}).conflict);
 }
 
@@ -69,9 +69,9 @@ TEST_CASE("inherit_tags: unites the tags of all old operators") {
     const std::array<id, 2> both{1, 4};
     const std::vector<stemma::detail::id_set> sets{1, pool.intern(both), 2};
     const std::array<id, 3> old{0, 1, 2};
-    std::vector<id> found;
-    pool.for_each(stemma::inherit_tags(pool, sets, old), [&](id tag) { found.push_back(tag); });
-    CHECK(found == std::vector<id>{1, 2, 4});
+    std::vector<id> tags;
+    pool.for_each(stemma::inherit_tags(pool, sets, old), [&](id tag) { tags.push_back(tag); });
+    CHECK(tags == std::vector<id>{1, 2, 4});
     CHECK(stemma::inherit_tags(pool, sets, std::array<id, 1>{0}) == 1);
 }
 

@@ -299,8 +299,8 @@ TEST_CASE("laws: evidence", "[policy][laws]") {
     const scene s;
     stemma::evidence_context context(s.ops, s.tree);
     CHECK(stemma::broken_evidence_laws(stemma::name_sources{}, context).empty());
-    const auto broken = [&](claim made) {
-        return stemma::broken_evidence_laws(given_claim{made}, context).size();
+    const auto broken = [&](claim claim) {
+        return stemma::broken_evidence_laws(given_claim{claim}, context).size();
     };
     CHECK(broken({1, no_id, 1, provenance::scope}) == 0);
     CHECK(broken({99, no_id, 1, provenance::scope}) == 1);

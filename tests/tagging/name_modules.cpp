@@ -53,11 +53,11 @@ std::vector<planned_module> plan_tree(test::random_numbers& random, std::size_t 
                                    "0", "A#0", "/", "\\", "a.0", "#",     "."};
     const bool wild = !random.one_in(3);
     std::vector<planned_module> plan{{0, "", random.one_in(3) ? "" : "Net", true}};
-    std::set<std::pair<std::size_t, std::string>> taken;
+    std::set<std::pair<std::size_t, std::string>> unique;
     while (plan.size() < size) {
         const auto parent = random.one_in(2) ? plan.size() - 1 : random(plan.size());
         const auto attribute = pick(random, wild ? attributes : tame);
-        if (taken.emplace(parent, attribute).second) {
+        if (unique.emplace(parent, attribute).second) {
             plan.push_back({parent, attribute, pick(random, classes), !random.one_in(3)});
         } else if (random.one_in(8)) {
             break;
@@ -70,16 +70,16 @@ std::vector<planned_module> plan_tree(test::random_numbers& random, std::size_t 
 struct built_tree {
     built_tree(const std::vector<planned_module>& plan, const std::vector<std::size_t>& order) {
         stemma::module_tree_builder builder(plan[0].attribute);
-        std::vector<id> made(plan.size(), 0);
+        std::vector<id> numbers(plan.size(), 0);
         for (auto i : order) {
-            made[i] = i == 0 ? 0 : builder.child(made[plan[i].parent], plan[i].attribute);
+            numbers[i] = i == 0 ? 0 : builder.child(numbers[plan[i].parent], plan[i].attribute);
             if (!plan[i].class_name.empty() || !plan[i].selected) {
-                builder.set_class(made[i], plan[i].class_name,
+                builder.set_class(numbers[i], plan[i].class_name,
                                   plan[i].selected ? "zoo.X" : "torch.nn.X");
             }
         }
         modules = builder.build();
-        for (auto m : made) {
+        for (auto m : numbers) {
             rank.push_back(builder.rank_of(m));
         }
     }
@@ -211,12 +211,12 @@ private:
             return m != 0 && is_digits(plan_[m].attribute) && !plan_[m].class_name.empty() ? 1 : 0;
         }
         for (std::size_t k = 1;; ++k) {
-            std::set<name_list> told;
+            std::set<name_list> distinct;
             for (const auto& names : group) {
                 const auto count = static_cast<std::ptrdiff_t>(std::min(k, names.size()));
-                told.insert(name_list(names.end() - count, names.end()));
+                distinct.insert(name_list(names.end() - count, names.end()));
             }
-            if (told.size() == group.size()) {
+            if (distinct.size() == group.size()) {
                 return k;
             }
         }
@@ -284,7 +284,7 @@ TEST_CASE("name_modules: no two selected modules share a tag, in any tree") {
             for (id m = 0; m < built.modules.size(); ++m) {
                 if (tags.is_selected(m)) {
                     const auto text = tags.text(m);
-                    const auto [known, added] = module_of.emplace(text, m);
+                    const auto [entry, added] = module_of.emplace(text, m);
                     CAPTURE(text);
                     if (!added || text.size() != tags.length(m) || text.front() != '/') {
                         REQUIRE(added);

@@ -78,9 +78,9 @@ struct random_scene {
                                                "layer", "A#0", "layer.0", "A/B", "\\"};
         stemma::module_tree_builder builder(names[random(names.size())]);
         const auto parents = test::random_parents(random, 1 + random(25), 1 + random(5));
-        std::vector<id> made{0};
+        std::vector<id> modules{0};
         for (std::size_t m = 1; m < parents.size(); ++m) {
-            made.push_back(builder.child(made[parents[m]], names[random(names.size())]));
+            modules.push_back(builder.child(modules[parents[m]], names[random(names.size())]));
         }
         for (id m = 0; m < builder.size(); ++m) {
             builder.set_class(m, classes[random(classes.size())], "");
@@ -94,10 +94,10 @@ struct random_scene {
 
     template <class Policy>
     [[nodiscard]] tag_table tags() const {
-        tag_table made(tree.index(), selected);
-        Policy{}.name_modules(tree, made);
-        made.finish();
-        return made;
+        tag_table tags(tree.index(), selected);
+        Policy{}.name_modules(tree, tags);
+        tags.finish();
+        return tags;
     }
 };
 
@@ -114,13 +114,13 @@ std::size_t segments(std::string_view tag) {
 template <class Policy>
 void check_laws(const random_scene& scene) {
     const auto tags = scene.tags<Policy>();
-    std::set<std::string> seen;
+    std::set<std::string> unique;
     for (id m = 0; m < scene.tree.size(); ++m) {
         if (!tags.is_selected(m)) {
             continue;
         }
         const auto tag = tags.text(m);
-        REQUIRE(seen.insert(tag).second);
+        REQUIRE(unique.insert(tag).second);
         std::size_t depth = 0;
         for (auto at = m; at != no_id; at = tags.above(at)) {
             ++depth;

@@ -58,53 +58,53 @@ std::string selected(const Policy& policy) {
 } // namespace
 
 TEST_CASE("policy_registry: starts with the built-in policies", "[policy][policy_registry]") {
-    const registry known;
-    CHECK(known.selections.names() == "default, all, package:P, class:GLOB, depth:N");
-    CHECK(known.propagations.names() == "default, residual, consumers, producers, nearest, off");
-    CHECK(known.sources.names().empty());
+    const registry policies;
+    CHECK(policies.selections.names() == "default, all, package:P, class:GLOB, depth:N");
+    CHECK(policies.propagations.names() == "default, residual, consumers, producers, nearest, off");
+    CHECK(policies.sources.names().empty());
     for (const std::string text : {"", "default", "all", "package:zoo", "class:L*,Fc", "depth:1"}) {
         INFO(text);
-        const auto found = known.selections.find(text);
-        REQUIRE(found);
-        CHECK(found->name() == text);
-        CHECK(found->is_chosen() == !text.empty());
+        const auto selection = policies.selections.find(text);
+        REQUIRE(selection);
+        CHECK(selection->name() == text);
+        CHECK(selection->is_chosen() == !text.empty());
     }
-    CHECK(selected(*known.selections.find("")) == selected(stemma::not_infrastructure{}));
-    CHECK(selected(*known.selections.find("all")) == selected(stemma::all_modules{}));
-    CHECK(selected(*known.selections.find("package:zoo")) ==
+    CHECK(selected(*policies.selections.find("")) == selected(stemma::not_infrastructure{}));
+    CHECK(selected(*policies.selections.find("all")) == selected(stemma::all_modules{}));
+    CHECK(selected(*policies.selections.find("package:zoo")) ==
           selected(stemma::in_packages{{"zoo"}}));
-    CHECK(selected(*known.selections.find("class:L*,Fc")) ==
+    CHECK(selected(*policies.selections.find("class:L*,Fc")) ==
           selected(stemma::of_classes{{"L*", "Fc"}}));
-    CHECK(selected(*known.selections.find("depth:1")) == selected(stemma::down_to_depth{1}));
+    CHECK(selected(*policies.selections.find("depth:1")) == selected(stemma::down_to_depth{1}));
     for (const auto* text :
          {"everything", "All", "all:", "all:x", "default:x", "package", "package:", "package:,",
           "class", "class:", "class:,,", "depth", "depth:", "depth:x", "depth:1x", "Depth:1",
           "depth:-1", "depth:1 ", "depth:99999999999"}) {
         INFO(text);
-        CHECK_FALSE(known.selections.find(text));
+        CHECK_FALSE(policies.selections.find(text));
     }
     for (const auto* text : {"default", "trust", "cautious", "confidence"}) {
-        CHECK(known.resolutions.find(text));
+        CHECK(policies.resolutions.find(text));
     }
     for (const auto* text : {"bytes", "parameters", "operators"}) {
-        CHECK(known.costs.find(text));
+        CHECK(policies.costs.find(text));
     }
     for (const auto* text : {"default", "strict", "errors", "without:a.*,b"}) {
-        CHECK(known.diagnostics.find(text));
+        CHECK(policies.diagnostics.find(text));
     }
     for (const auto* text : {"none", "without", "without:", "without:,"}) {
-        CHECK_FALSE(known.diagnostics.find(text));
+        CHECK_FALSE(policies.diagnostics.find(text));
     }
     for (const auto* text : {"on", "Default", "none", "residual "}) {
-        CHECK_FALSE(known.propagations.find(text));
+        CHECK_FALSE(policies.propagations.find(text));
     }
-    CHECK_FALSE(known.costs.find("default"));
-    CHECK_FALSE(known.costs.find(""));
+    CHECK_FALSE(policies.costs.find("default"));
+    CHECK_FALSE(policies.costs.find(""));
 }
 
 TEST_CASE("policy_registry: built-in policies are registered under their own names",
           "[policy][policy_registry]") {
-    const registry known;
+    const registry built_in;
     const auto agree = [](const auto& policies) {
         std::size_t count = 0;
         policies.for_each([&](const std::string& name, const auto& policy) {
@@ -113,12 +113,12 @@ TEST_CASE("policy_registry: built-in policies are registered under their own nam
         });
         CHECK(count > 1);
     };
-    agree(known.selections);
-    agree(known.namings);
-    agree(known.resolutions);
-    agree(known.propagations);
-    agree(known.costs);
-    agree(known.diagnostics);
+    agree(built_in.selections);
+    agree(built_in.namings);
+    agree(built_in.resolutions);
+    agree(built_in.propagations);
+    agree(built_in.costs);
+    agree(built_in.diagnostics);
     for (const std::string text : {"package:zoo,b", "class:L*,Fc", "depth:1"}) {
         const auto name = text[0] == 'p'   ? stemma::in_packages{{"zoo", "b"}}.name()
                           : text[0] == 'c' ? stemma::of_classes{{"L*", "Fc"}}.name()
@@ -130,38 +130,38 @@ TEST_CASE("policy_registry: built-in policies are registered under their own nam
 
 TEST_CASE("policies_by_name: an unknown name is rejected, listing the known ones",
           "[policy][policy_registry]") {
-    const registry known;
-    CHECK(known.propagations.get("propagation", "off").name() == "off");
+    const registry policies;
+    CHECK(policies.propagations.get("propagation", "off").name() == "off");
     CHECK_THROWS_WITH(
-        known.propagations.get("propagation", "residul"),
+        policies.propagations.get("propagation", "residul"),
         "unknown propagation 'residul'; did you mean 'residual'? known: default, residual, "
         "consumers, producers, nearest, off");
 }
 
 TEST_CASE("policies_by_name: finds what was added", "[policy][policy_registry]") {
-    registry known;
-    known.selections.add("parents", with_children{});
-    known.selections.add("children", "N", parse);
-    CHECK(known.selections.names() ==
+    registry policies;
+    policies.selections.add("parents", with_children{});
+    policies.selections.add("children", "N", parse);
+    CHECK(policies.selections.names() ==
           "default, all, package:P, class:GLOB, depth:N, parents, children:N");
-    const auto parents = known.selections.find("parents");
+    const auto parents = policies.selections.find("parents");
     REQUIRE(parents);
     CHECK(selected(*parents) == "xx---");
-    const auto none = known.selections.find("children:3");
+    const auto none = policies.selections.find("children:3");
     REQUIRE(none);
     CHECK(selected(*none) == "-----");
-    CHECK(selected(*known.selections.find("children:0")) == "xxxxx");
+    CHECK(selected(*policies.selections.find("children:0")) == "xxxxx");
     for (const auto* text : {"children", "children:", "children:x", "parents:1"}) {
-        CHECK_FALSE(known.selections.find(text));
+        CHECK_FALSE(policies.selections.find(text));
     }
 }
 
 TEST_CASE("policies_by_name: lists those without arguments, in order",
           "[policy][policy_registry]") {
-    registry known;
-    known.selections.add("parents", with_children{});
+    registry policies;
+    policies.selections.add("parents", with_children{});
     std::vector<std::string> names;
-    known.selections.for_each([&](const std::string& name, const auto& policy) {
+    policies.selections.for_each([&](const std::string& name, const auto& policy) {
         names.push_back(name);
         if (name == "parents") {
             CHECK(selected(policy) == "xx---");

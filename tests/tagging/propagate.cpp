@@ -63,10 +63,10 @@ TEST_CASE("propagate: evidence is unchanged by every policy") {
         const auto a = s.know(s.add(), "blocks.0.fc");
         const auto b = s.know(s.add({a}), "head");
         s.know(s.add({b}), "blocks.1.fc");
-        const auto made = s.of(b, policy);
-        CHECK(made.module == s.at("head"));
-        CHECK(made.source == provenance::scope);
-        CHECK(made.confidence == 0.95F);
+        const auto attribution = s.of(b, policy);
+        CHECK(attribution.module == s.at("head"));
+        CHECK(attribution.source == provenance::scope);
+        CHECK(attribution.confidence == 0.95F);
     };
     check(stemma::both_sides{});
     check(stemma::residual_aware{});
@@ -82,9 +82,9 @@ TEST_CASE("propagate: an owner of bodies takes the common ancestor of the eviden
     const auto owner = s.add({x});
     s.know(s.add_inside(owner, {x}), "blocks.0.fc");
     s.know(s.add_inside(owner, {x}), "blocks.0.norm");
-    const auto made = s.of(owner);
-    CHECK(made.module == s.at("blocks.0"));
-    CHECK(made.source == provenance::owner);
+    const auto attribution = s.of(owner);
+    CHECK(attribution.module == s.at("blocks.0"));
+    CHECK(attribution.source == provenance::owner);
 }
 
 TEST_CASE("propagate: an owner of bodies has no more confidence than the evidence in them") {
@@ -189,10 +189,10 @@ TEST_CASE("both_sides: if they are unrelated, takes the common ancestor with low
     const auto a = s.know(s.add(), "blocks.0.fc");
     const auto between = s.add({a});
     s.know(s.add({between}), "blocks.0.norm");
-    const auto made = s.of(between);
-    CHECK(made.module == s.at("blocks.0"));
-    CHECK(made.source == provenance::between);
-    CHECK(made.confidence <= 0.5F);
+    const auto attribution = s.of(between);
+    CHECK(attribution.module == s.at("blocks.0"));
+    CHECK(attribution.source == provenance::between);
+    CHECK(attribution.confidence <= 0.5F);
 }
 
 TEST_CASE("both_sides: takes the root if nothing is known") {
@@ -280,7 +280,7 @@ TEST_CASE("propagate: every operator gets a module with a rule as provenance") {
         test::random_numbers random(seed);
         for (int round = 0; round < 100; ++round) {
             scene s;
-            std::vector<bool> known;
+            std::vector<bool> has_evidence;
             for (auto size = 1 + random(30); s.size() < size;) {
                 std::vector<id> inputs;
                 for (auto i = s.size() == 0 ? 0 : random(4); i > 0; --i) {
@@ -289,8 +289,8 @@ TEST_CASE("propagate: every operator gets a module with a rule as provenance") {
                 const auto v = s.size() > 0 && random.one_in(4)
                                    ? s.add_inside(static_cast<id>(random(s.size())), inputs)
                                    : s.add(inputs);
-                known.push_back(random.one_in(3));
-                if (known.back()) {
+                has_evidence.push_back(random.one_in(3));
+                if (has_evidence.back()) {
                     const auto m = static_cast<id>(random(s.tree.size()));
                     s.know(v, s.tree.path(m));
                 }
@@ -301,7 +301,7 @@ TEST_CASE("propagate: every operator gets a module with a rule as provenance") {
             const auto result = s.run(policy);
             for (std::size_t v = 0; v < result.size(); ++v) {
                 REQUIRE(result[v].module < s.tree.size());
-                REQUIRE(stemma::is_evidence(result[v].source) == known[v]);
+                REQUIRE(stemma::is_evidence(result[v].source) == has_evidence[v]);
                 REQUIRE(result[v].confidence >= 0);
                 REQUIRE(result[v].confidence < 0.95F + 0.001F);
             }

@@ -121,8 +121,8 @@ void check_laws(test::random_numbers& random, const Policy& policy) {
     const auto edges = test::random_edges(random, count, random(16));
     const tree_index modules(test::random_parents(random, 1 + random(8), 3));
     std::vector<id> evidence(count, no_id);
-    for (auto& known : evidence) {
-        known = random.one_in(2) ? no_id : static_cast<id>(random(modules.size()));
+    for (auto& module : evidence) {
+        module = random.one_in(2) ? no_id : static_cast<id>(random(modules.size()));
     }
     const auto result =
         propagated(policy, plain_operators{test::as_operator_graph(edges)}, evidence, modules);

@@ -41,10 +41,10 @@ TEST_CASE("by_trust: the most trusted source leads, whatever the order of claims
     const auto scope = says(provenance::scope, 2, 0.9F);
     const auto fx = says(provenance::fx, 4, 0.99F);
     for (const auto& claims : {std::vector{scope, fx}, std::vector{fx, scope}}) {
-        const auto made = resolve(claims);
-        CHECK(made.module == 2);
-        CHECK(made.source == provenance::scope);
-        CHECK(made.conflict);
+        const auto resolution = resolve(claims);
+        CHECK(resolution.module == 2);
+        CHECK(resolution.source == provenance::scope);
+        CHECK(resolution.conflict);
     }
 }
 
@@ -69,11 +69,11 @@ TEST_CASE("by_trust: an aligned operation picks among the modules a parameter al
     const auto parameter = says(provenance::parameter, 1, 0.85F, false);
     for (const auto source : {provenance::torchscript, provenance::trace, provenance::fx}) {
         for (const id module : {0U, 2U}) {
-            const auto made = resolve({parameter, says(source, module, 0.8F)});
-            CHECK(made.module == module);
-            CHECK(made.source == source);
-            CHECK(made.confidence == 0.8F);
-            CHECK_FALSE(made.conflict);
+            const auto resolution = resolve({parameter, says(source, module, 0.8F)});
+            CHECK(resolution.module == module);
+            CHECK(resolution.source == source);
+            CHECK(resolution.confidence == 0.8F);
+            CHECK_FALSE(resolution.conflict);
         }
         CHECK(resolve({parameter, says(source, 2, 0.3F)}).module == 1);
         CHECK(resolve({parameter, says(source, 2, 0.8F, false)}).module == 1);
@@ -109,10 +109,10 @@ TEST_CASE("by_trust: an aligned operation overrules a parameter only if it is su
 TEST_CASE("by_trust: claims below the threshold are not believed", "[resolution]") {
     const by_trust strict{0.5F};
     CHECK(resolve({says(provenance::trace, 2, 0.4F)}, strict).module == no_id);
-    const auto made =
+    const auto resolution =
         resolve({says(provenance::trace, 2, 0.4F), says(provenance::fx, 4, 0.6F)}, strict);
-    CHECK(made.module == 4);
-    CHECK_FALSE(made.conflict);
+    CHECK(resolution.module == 4);
+    CHECK_FALSE(resolution.conflict);
 }
 
 TEST_CASE("by_trust: the surest alternative counts if no other source decides") {
@@ -138,20 +138,21 @@ TEST_CASE("by_trust: the alternative supported by another source counts", "[reso
 TEST_CASE("by_trust: a contradicted doubtful claim yields", "[resolution]") {
     auto doubtful = says(provenance::scope, 2, 0.9F);
     doubtful.doubtful = true;
-    const auto made = resolve({doubtful, says(provenance::fx, 3, 0.9F)});
-    CHECK(made.module == 1);
-    CHECK(made.confidence < 0.9F);
-    CHECK(made.conflict);
+    const auto resolution = resolve({doubtful, says(provenance::fx, 3, 0.9F)});
+    CHECK(resolution.module == 1);
+    CHECK(resolution.confidence < 0.9F);
+    CHECK(resolution.conflict);
 }
 
 TEST_CASE("by_weight: a sure claim beats a more trusted one that is not", "[resolution]") {
     const stemma::by_weight policy;
-    const auto made = policy.resolve(some_tree(), std::vector{says(provenance::trace, 2, 0.39F),
-                                                              says(provenance::leftover, 4, 0.8F)});
-    CHECK(made.module == 4);
-    CHECK(made.source == provenance::leftover);
-    CHECK(made.conflict);
-    CHECK(made.confidence <= 0.8F);
+    const auto resolution =
+        policy.resolve(some_tree(), std::vector{says(provenance::trace, 2, 0.39F),
+                                                says(provenance::leftover, 4, 0.8F)});
+    CHECK(resolution.module == 4);
+    CHECK(resolution.source == provenance::leftover);
+    CHECK(resolution.conflict);
+    CHECK(resolution.confidence <= 0.8F);
 }
 
 TEST_CASE("by_weight: alternatives that beat a more trusted claim become their common ancestor") {
@@ -191,10 +192,10 @@ TEST_CASE("by_weight: agreeing sources beat a stronger one they contradict", "[r
 
 TEST_CASE("by_weight: a fused operator outweighs the parameters of one", "[resolution]") {
     const stemma::by_weight policy;
-    const auto made =
+    const auto resolution =
         policy.resolve(some_tree(), std::vector{says(provenance::parameter, 2, 0.85F, false),
                                                 says(provenance::leftover, 1, 0.88F)});
-    CHECK(made.module == 1);
+    CHECK(resolution.module == 1);
 }
 
 TEST_CASE("by_weight: a claim that is more likely wrong counts neither for nor against",
@@ -220,9 +221,9 @@ TEST_CASE("by_weight: without a conflict, and on ties, trust decides", "[resolut
 
 TEST_CASE("cautious: takes the common ancestor if sources disagree", "[resolution]") {
     const std::vector claims{says(provenance::scope, 2, 0.9F), says(provenance::fx, 4, 0.9F)};
-    const auto made = stemma::cautious{}.resolve(some_tree(), claims);
-    CHECK(made.module == 0);
-    CHECK(made.confidence <= 0.5F);
+    const auto resolution = stemma::cautious{}.resolve(some_tree(), claims);
+    CHECK(resolution.module == 0);
+    CHECK(resolution.confidence <= 0.5F);
     const std::vector agreed{says(provenance::scope, 2, 0.9F), says(provenance::fx, 2, 0.9F)};
     CHECK(stemma::cautious{}.resolve(some_tree(), agreed).module == 2);
 }
@@ -235,10 +236,10 @@ TEST_CASE("by_confidence: the surest claim leads, among equals the most trusted 
     const auto scope = says(provenance::scope, 2, 0.8F);
     const auto fx = says(provenance::fx, 4, 0.9F);
     for (const auto& claims : {std::vector{scope, fx}, std::vector{fx, scope}}) {
-        const auto made = resolved(claims);
-        CHECK(made.module == 4);
-        CHECK(made.source == provenance::fx);
-        CHECK(made.conflict);
+        const auto resolution = resolved(claims);
+        CHECK(resolution.module == 4);
+        CHECK(resolution.source == provenance::fx);
+        CHECK(resolution.conflict);
         CHECK_FALSE(resolved(claims, 0.85F).conflict);
         CHECK(resolved(claims, 0.95F).module == no_id);
     }

@@ -39,8 +39,8 @@ struct told {
 
         template <class Function>
         void for_each_claim(std::size_t v, Function f) const {
-            if (const auto found = source->of.find(v); found != source->of.end()) {
-                for (const auto& one : found->second) {
+            if (const auto entry = source->of.find(v); entry != source->of.end()) {
+                for (const auto& one : entry->second) {
                     f(one);
                 }
             }
@@ -77,13 +77,13 @@ struct scene {
 
 TEST_CASE("resolve_evidence: an operator without claims has no module") {
     scene s;
-    const auto known = s.ops.add();
+    const auto claimed = s.ops.add();
     const auto unknown = s.ops.add();
-    s.source.of[known] = {says(provenance::scope, s.b)};
+    s.source.of[claimed] = {says(provenance::scope, s.b)};
     const auto result = s.run();
     REQUIRE(result.of.size() == 2);
-    CHECK(result.of[known].module == s.b);
-    CHECK(result.of[known].source == provenance::scope);
+    CHECK(result.of[claimed].module == s.b);
+    CHECK(result.of[claimed].source == provenance::scope);
     CHECK(result.of[unknown].module == no_id);
     CHECK(result.dropped == 0);
 }
@@ -131,9 +131,9 @@ TEST_CASE("resolve_evidence: several modules of one source are alternatives") {
 TEST_CASE("resolve_evidence: the caller of the module is kept") {
     scene s;
     const auto v = s.ops.add();
-    auto made = says(provenance::scope, s.b);
-    made.caller = s.c;
-    s.source.of[v] = {made};
+    auto claim = says(provenance::scope, s.b);
+    claim.caller = s.c;
+    s.source.of[v] = {claim};
     const auto result = s.run();
     REQUIRE(result.callers.of(v).size() == 1);
     CHECK(result.callers.of(v)[0] == s.c);
@@ -159,7 +159,7 @@ TEST_CASE("resolve_evidence: is independent of the number of threads") {
         });
         return all;
     };
-    const auto module_of = [](const claim& made) { return made.module; };
+    const auto module_of = [](const claim& claim) { return claim.module; };
     const auto itself = [](id module) { return module; };
     CHECK(one.conflicts.size() + one.alternatives.size() + one.callers.size() > 20);
     for (const unsigned most : {2U, 7U}) {
@@ -189,9 +189,9 @@ TEST_CASE("per_operator_lists: lists are found by vertex, in any order of adding
     CHECK(lists.of(5)[1] == 8);
     CHECK(lists.of(3).empty());
     CHECK(lists.of(6).empty());
-    id_list seen;
-    lists.for_each([&](id v, std::span<const id>) { seen.push_back(v); });
-    CHECK(seen == id_list{2, 5});
+    id_list order;
+    lists.for_each([&](id v, std::span<const id>) { order.push_back(v); });
+    CHECK(order == id_list{2, 5});
 }
 
 } // namespace test::tagging_resolve_evidence

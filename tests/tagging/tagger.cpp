@@ -37,9 +37,9 @@ using texts = std::vector<std::string>;
 
 /// Returns: the tags of an operator, primary first.
 template <class Tagging>
-texts tags_of(const Tagging& made, std::size_t v) {
-    texts tags{made.tags.text(made.attributions[v].module)};
-    made.pool.for_each(made.tag_sets[v], [&](id m) { tags.push_back(made.tags.text(m)); });
+texts tags_of(const Tagging& tagged, std::size_t v) {
+    texts tags{tagged.tags.text(tagged.attributions[v].module)};
+    tagged.pool.for_each(tagged.tag_sets[v], [&](id m) { tags.push_back(tagged.tags.text(m)); });
     return tags;
 }
 
@@ -116,10 +116,10 @@ texts tag_host_graph() {
     const stemma::mapped_modules modules(tree, root, text(tree, &host_module::field),
                                          text(tree, &host_module::type),
                                          text(tree, &host_module::type));
-    const auto made = tag_operators(ops, modules);
+    const auto tagged = tag_operators(ops, modules);
     texts tags;
     for (std::size_t v = 0; v < num_vertices(graph); ++v) {
-        tags.push_back(made.tags.text(made.attributions[v].module));
+        tags.push_back(tagged.tags.text(tagged.attributions[v].module));
     }
     return tags;
 }
@@ -131,15 +131,15 @@ TEST_CASE("tag_operators: evidence, propagation and names in one") {
     const auto a = s.add("/layers.0/fc/MatMul");
     const auto open = s.add("open", {a});
     s.add("/layers.1/fc/MatMul", {open});
-    const auto made = tag_operators(s.ops, s.tree);
-    CHECK(s.tree.path(made.attributions[a].module) == "layers.0.fc");
-    CHECK(made.attributions[a].source == provenance::scope);
-    CHECK(tags_of(made, a) == texts{"/Net/Layer.0", "/Net/Layer.0"});
-    CHECK(made.attributions[open].source == provenance::between);
-    CHECK(s.tree.path(made.attributions[open].module) == "layers");
-    CHECK(made.selected(open) == 0);
+    const auto tagged = tag_operators(s.ops, s.tree);
+    CHECK(s.tree.path(tagged.attributions[a].module) == "layers.0.fc");
+    CHECK(tagged.attributions[a].source == provenance::scope);
+    CHECK(tags_of(tagged, a) == texts{"/Net/Layer.0", "/Net/Layer.0"});
+    CHECK(tagged.attributions[open].source == provenance::between);
+    CHECK(s.tree.path(tagged.attributions[open].module) == "layers");
+    CHECK(tagged.selected(open) == 0);
     // Whom it serves and where it belongs are different questions.
-    CHECK(tags_of(made, open) == texts{"/Net", "/Net/Layer.1"});
+    CHECK(tags_of(tagged, open) == texts{"/Net", "/Net/Layer.1"});
 }
 
 TEST_CASE("tag_operators: a result read by several modules has the tags of all, in tree order") {
@@ -147,8 +147,8 @@ TEST_CASE("tag_operators: a result read by several modules has the tags of all, 
     const auto x = s.add("x");
     s.add("/layers.1/fc/MatMul", {x});
     s.add("/layers.0/fc/MatMul", {x});
-    const auto made = tag_operators(s.ops, s.tree);
-    CHECK(tags_of(made, x) == texts{"/Net", "/Net/Layer.0", "/Net/Layer.1"});
+    const auto tagged = tag_operators(s.ops, s.tree);
+    CHECK(tags_of(tagged, x) == texts{"/Net", "/Net/Layer.0", "/Net/Layer.1"});
 }
 
 TEST_CASE("tag_operators: a tied parameter gives the tags of all its owners") {
@@ -160,8 +160,8 @@ TEST_CASE("tag_operators: a tied parameter gives the tags of all its owners") {
     test::operator_scene ops;
     const auto v = ops.add();
     ops.read_parameter(v, "embed.weight");
-    const auto made = tag_operators(ops, tree);
-    const auto tags = tags_of(made, v);
+    const auto tagged = tag_operators(ops, tree);
+    const auto tags = tags_of(tagged, v);
     CHECK(texts(tags.begin() + 1, tags.end()) == texts{"/model/Embed", "/model/Head"});
 }
 
@@ -170,22 +170,22 @@ TEST_CASE("tag_operators: shared constants are reported, with their claims") {
     const auto constant = s.ops.add_constant("/layers.0/fc/Constant");
     s.add("/layers.0/fc/MatMul", {constant});
     s.add("/layers.1/fc/MatMul", {constant});
-    const auto made = tag_operators(s.ops, s.tree);
-    CHECK(s.tree.path(made.attributions[constant].module) == "layers");
-    CHECK(made.attributions[constant].conflict);
-    REQUIRE(made.conflicts.of(constant).size() == 2);
-    CHECK(s.tree.path(made.conflicts.of(constant)[0].module) == "layers.0.fc");
+    const auto tagged = tag_operators(s.ops, s.tree);
+    CHECK(s.tree.path(tagged.attributions[constant].module) == "layers");
+    CHECK(tagged.attributions[constant].conflict);
+    REQUIRE(tagged.conflicts.of(constant).size() == 2);
+    CHECK(s.tree.path(tagged.conflicts.of(constant)[0].module) == "layers.0.fc");
 }
 
 TEST_CASE("tag_operators: every policy can be replaced, in any order") {
     scene s;
     const auto a = s.add("/layers.0/fc/MatMul");
     const auto open = s.add("open", {a});
-    const auto made = tag_operators(
+    const auto tagged = tag_operators(
         s.ops, s.tree,
         stemma::policies{stemma::producers_only{}, stemma::module_paths{}, stemma::all_modules{}});
-    CHECK(tags_of(made, a).front() == "/model/layers/0/fc");
-    CHECK(made.attributions[open].source == provenance::producer);
+    CHECK(tags_of(tagged, a).front() == "/model/layers/0/fc");
+    CHECK(tagged.attributions[open].source == provenance::producer);
     const auto off = tag_operators(s.ops, s.tree, stemma::policies{stemma::no_propagation{}});
     CHECK(off.attributions[open].source == provenance::root);
     CHECK(tags_of(off, open) == texts{"/Net", "/Net"});
@@ -220,17 +220,17 @@ TEST_CASE("tag_operators: every operator has a module and a tag, whatever the gr
             s.ops.read(static_cast<id>(random(s.ops.size())),
                        static_cast<id>(random(s.ops.size())));
         }
-        const auto made = tag_operators(s.ops, s.tree);
-        REQUIRE(made.attributions.size() == s.ops.size());
-        REQUIRE(made.tag_sets.size() == s.ops.size());
+        const auto tagged = tag_operators(s.ops, s.tree);
+        REQUIRE(tagged.attributions.size() == s.ops.size());
+        REQUIRE(tagged.tag_sets.size() == s.ops.size());
         for (std::size_t v = 0; v < s.ops.size(); ++v) {
-            REQUIRE(made.attributions[v].module < s.tree.size());
-            const auto tags = tags_of(made, v);
+            REQUIRE(tagged.attributions[v].module < s.tree.size());
+            const auto tags = tags_of(tagged, v);
             REQUIRE(tags.size() >= 2);
             for (const auto& tag : tags) {
                 REQUIRE(tag.starts_with("/Net"));
             }
-            if (stemma::is_evidence(made.attributions[v].source)) {
+            if (stemma::is_evidence(tagged.attributions[v].source)) {
                 REQUIRE(tags == texts{tags[0], tags[0]});
             }
         }

@@ -19,15 +19,15 @@ TEST_CASE("value_descriptions: knows declared, inferred and stored values",
                            .bytes();
     const stemma::wire_model model(bytes);
     const stemma::value_descriptions describe(model);
-    const auto told = [&](const char* name) {
+    const auto text_of = [&](const char* name) {
         const auto value = describe(test::value_called(model, name));
         CHECK(value.name == name);
         return value.type_and_shape();
     };
-    CHECK(told("x") == "float32[]");
-    CHECK(told("y") == "float32[]");
-    CHECK(told("z").empty());
-    CHECK(told("w") == "float32[2,3]");
+    CHECK(text_of("x") == "float32[]");
+    CHECK(text_of("y") == "float32[]");
+    CHECK(text_of("z").empty());
+    CHECK(text_of("w") == "float32[2,3]");
 }
 
 TEST_CASE("value_descriptions: most values of exported models have a shape",
@@ -37,11 +37,11 @@ TEST_CASE("value_descriptions: most values of exported models have a shape",
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
         const stemma::wire_model model(bytes);
         const stemma::value_descriptions describe(model);
-        std::size_t known = 0;
+        std::size_t count = 0;
         for (stemma::id value = 0; value < model.value_count(); ++value) {
-            known += describe(value).shape.empty() ? 0U : 1U;
+            count += describe(value).shape.empty() ? 0U : 1U;
         }
-        CHECK(known * 10 > model.value_count() * 9U);
+        CHECK(count * 10 > model.value_count() * 9U);
     }
 }
 

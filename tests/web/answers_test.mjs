@@ -55,10 +55,10 @@ async function load(folder) {
       return failed ? {problem: answer} : {answer};
     },
     file(list, source) {
-      const made = bytesAt("stemma_made");
+      const bytes = bytesAt("stemma_made");
       let at = 0;
       return Buffer.concat(JSON.parse(list).pieces.map(([begin, size]) =>
-        begin >= 0 ? source.subarray(begin, begin + size) : made.subarray(at, at += size)));
+        begin >= 0 ? source.subarray(begin, begin + size) : bytes.subarray(at, at += size)));
     },
   };
 }
@@ -104,13 +104,13 @@ async function compare() {
     const {ask, file} = await load(folder);
     const same = (request, ...args) => {
       const expected = run(folder, ...args, "-q");
-      const found = ask(request);
+      const reply = ask(request);
       if (expected.status !== 0) {
-        assert.ok(found.problem !== undefined, `${path}: ${args[0]} is refused`);
+        assert.ok(reply.problem !== undefined, `${path}: ${args[0]} is refused`);
         return;
       }
-      assert.equal(found.problem, undefined, `${path}: ${args[0]}`);
-      assert.ok(timeless(found.answer) === timeless(expected.stdout), `${path}: ${args[0]} says something else`);
+      assert.equal(reply.problem, undefined, `${path}: ${args[0]}`);
+      assert.ok(timeless(reply.answer) === timeless(expected.stdout), `${path}: ${args[0]} says something else`);
       ++compared;
     };
     for (const limit of [1 << 16, 1 << 10]) {
@@ -158,10 +158,10 @@ async function compare() {
       for (const module of tree.filter((_, i) => i % Math.ceil(tree.length / 6) === 1)) {
         const cut = run(folder, "cut", model, ...given, "--module", module.path, "-o", join(scratch, "part.onnx"), "--data", "keep",
                         "--no-sync", "-q");
-        const found = ask({do: "cut", module: module.path});
-        assert.equal(found.problem === undefined, cut.status === 0, `${path}: ${module.path}: ${found.problem} ${cut.stderr}`);
+        const reply = ask({do: "cut", module: module.path});
+        assert.equal(reply.problem === undefined, cut.status === 0, `${path}: ${module.path}: ${reply.problem} ${cut.stderr}`);
         if (cut.status === 0) {
-          assert.ok(file(found.answer, source).equals(cut.output), `${path}: ${module.path} is cut otherwise`);
+          assert.ok(file(reply.answer, source).equals(cut.output), `${path}: ${module.path} is cut otherwise`);
           ++compared;
         }
       }

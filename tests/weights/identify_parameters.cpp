@@ -28,11 +28,11 @@ namespace {
 const stemma::parameter_origin& origin_of(const std::vector<stemma::parameter_origin>& origins,
                                           const stemma::attributed_model& opened,
                                           std::string_view name) {
-    const auto found = std::find_if(origins.begin(), origins.end(), [&](const auto& origin) {
+    const auto it = std::find_if(origins.begin(), origins.end(), [&](const auto& origin) {
         return opened.model().text(opened.model().tensors()[origin.tensor].name) == name;
     });
-    REQUIRE(found != origins.end());
-    return *found;
+    REQUIRE(it != origins.end());
+    return *it;
 }
 
 } // namespace
@@ -56,9 +56,9 @@ TEST_CASE("identify_parameters: readers tell what names do not", "[weights][iden
 }
 
 TEST_CASE("identify_parameters: values tell without names", "[weights][identify_parameters]") {
-    const auto known = stemma::read_checkpoint(test::fixture("unet_tiny/model.pt"));
+    const auto checkpoint = stemma::read_checkpoint(test::fixture("unet_tiny/model.pt"));
     const stemma::attributed_model opened(test::fixture("unet_tiny/anonymous.onnx"), {});
-    const auto origins = stemma::identify_parameters(opened, {.known = &known});
+    const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
     for (const auto& origin : origins) {
         CHECK(origin.basis != stemma::parameter_origin::basis_kind::none);
         CHECK_FALSE(origin.entries.empty());
@@ -67,14 +67,14 @@ TEST_CASE("identify_parameters: values tell without names", "[weights][identify_
     CHECK(folded.entries ==
           std::vector<std::string>{"inc.0.weight", "inc.1.weight", "inc.1.running_var"});
     CHECK(folded.epsilon == 1e-5F);
-    CHECK(stemma::unused_entries(known, origins).empty());
+    CHECK(stemma::unused_entries(checkpoint, origins).empty());
 }
 
 TEST_CASE("identify_parameters: one of several equal entries represents all that are read",
           "[weights][identify_parameters]") {
-    const auto known = stemma::read_checkpoint(test::fixture("bert_micro_fresh/model.pt"));
+    const auto checkpoint = stemma::read_checkpoint(test::fixture("bert_micro_fresh/model.pt"));
     const stemma::attributed_model opened(test::fixture("bert_micro_fresh/model.onnx"), {});
-    const auto origins = stemma::identify_parameters(opened, {.known = &known});
+    const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
     const auto& first = origin_of(origins, opened, "embeddings.LayerNorm.weight");
     CHECK(first.entries == std::vector<std::string>{"embeddings.LayerNorm.weight"});
     CHECK(first.shared.size() == 4);
@@ -117,10 +117,10 @@ TEST_CASE("identify_parameters: a copy is named like the entry that the initiali
                                     .inner(5, test::tensor("a.bias", {2}, std::string(8, '\0'))))
                         .bytes()),
         {});
-    const auto known = stemma::read_checkpoint(
+    const auto checkpoint = stemma::read_checkpoint(
         folder.make("old.safetensors", test::safetensors(std::vector<test::float_tensor>{
                                            {"a.bias", {2}, {0, 0}}, {"b.bias", {2}, {0, 0}}})));
-    for (const auto& options : {stemma::identify_options{}, {.known = &known}}) {
+    for (const auto& options : {stemma::identify_options{}, {.known = &checkpoint}}) {
         const auto origin = stemma::identify_parameters(opened, options).front();
         CHECK(origin.entries == std::vector<std::string>{"a.bias"});
         CHECK(origin.shared == std::vector<std::string>{"b.bias"});
@@ -143,17 +143,18 @@ TEST_CASE("identify_parameters: axes may be permuted where the shape does not te
                             .inner(5, test::tensor("onnx::Conv_7", {2, 2, 1}, bytes({1, 3, 2, 4}))))
                 .bytes()),
         {});
-    const auto known = stemma::read_checkpoint(
+    const auto checkpoint = stemma::read_checkpoint(
         folder.make("old.safetensors",
                     test::safetensors(std::vector<test::float_tensor>{
                         {"u.w", {2, 2, 1}, {1, 2, 3, 4}}, {"u.c.weight", {2, 1, 1}, {5, 6}}})));
-    const auto right = stemma::identify_parameters(opened, {.known = &known});
+    const auto right = stemma::identify_parameters(opened, {.known = &checkpoint});
     const auto& permuted = origin_of(right, opened, "onnx::Conv_7");
     CHECK(permuted.entries == std::vector<std::string>{"u.w"});
     CHECK(permuted.transform == stemma::parameter_origin::transform_kind::transposed);
     CHECK(permuted.axes == std::vector<std::uint8_t>{1, 0, 2});
     CHECK(permuted.basis == stemma::parameter_origin::basis_kind::content);
-    const auto guessed = stemma::identify_parameters(opened, {.known = &known, .contents = false});
+    const auto guessed =
+        stemma::identify_parameters(opened, {.known = &checkpoint, .contents = false});
     CHECK(origin_of(guessed, opened, "onnx::Conv_7").confidence ==
           stemma::detail::confidence::entry_guessed);
     CHECK(origin_of(guessed, opened, "u.c.weight").confidence ==
@@ -174,11 +175,11 @@ TEST_CASE("identify_parameters: entries of modules at the root are concatenated,
                                                std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8}))))
                 .bytes()),
         {});
-    const auto known = stemma::read_checkpoint(folder.make(
+    const auto checkpoint = stemma::read_checkpoint(folder.make(
         "old.safetensors",
         test::safetensors(std::vector<test::float_tensor>{{"gate.weight", {2, 2}, {1, 2, 3, 4}},
                                                           {"up.weight", {2, 2}, {5, 6, 7, 8}}})));
-    const auto origin = stemma::identify_parameters(opened, {.known = &known}).front();
+    const auto origin = stemma::identify_parameters(opened, {.known = &checkpoint}).front();
     CHECK(origin.transform == stemma::parameter_origin::transform_kind::concatenated);
     CHECK(origin.entries == std::vector<std::string>{"gate.weight", "up.weight"});
 }
@@ -192,11 +193,11 @@ TEST_CASE("identify_parameters: the file alone, with its modules and with its we
         stemma::attribution_options with_modules;
         with_modules.set(stemma::captures({data + ".modules.json"}));
         const stemma::attributed_model captured(data + ".onnx", with_modules);
-        const auto known = stemma::read_checkpoint(data + ".pt");
-        const auto right = stemma::identify_parameters(alone, {.known = &known});
-        for (const auto& found :
+        const auto checkpoint = stemma::read_checkpoint(data + ".pt");
+        const auto right = stemma::identify_parameters(alone, {.known = &checkpoint});
+        for (const auto& origins :
              {stemma::identify_parameters(alone), stemma::identify_parameters(captured)}) {
-            CHECK(std::equal(found.begin(), found.end(), right.begin(), right.end(),
+            CHECK(std::equal(origins.begin(), origins.end(), right.begin(), right.end(),
                              [](const auto& a, const auto& b) {
                                  return a.entries == b.entries && a.transform == b.transform;
                              }));
@@ -208,11 +209,11 @@ TEST_CASE("identify_parameters: every call of a function has the entries of its 
           "[weights][identify_parameters]") {
     for (const std::string name : {"bert_micro", "shared_twice"}) {
         INFO(name);
-        const auto known = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
+        const auto checkpoint = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
         const stemma::attributed_model opened(test::fixture(name + "/model.functions_all.onnx"),
                                               {});
         const auto alone = stemma::identify_parameters(opened);
-        const auto right = stemma::identify_parameters(opened, {.known = &known});
+        const auto right = stemma::identify_parameters(opened, {.known = &checkpoint});
         for (std::size_t t = 0; t < right.size(); ++t) {
             INFO(opened.model().text(opened.model().tensors()[t].name));
             const bool weight = right[t].basis != stemma::parameter_origin::basis_kind::none;

@@ -29,13 +29,13 @@ namespace {
 
 /// The entries of a checkpoint, with all bytes of one other than before.
 stemma::checkpoint changed(const std::string& path, const std::string& name) {
-    const auto known = stemma::read_checkpoint(path);
-    std::string bytes(known.files().front().bytes());
-    const auto* const entry = known.find(name);
+    const auto checkpoint = stemma::read_checkpoint(path);
+    std::string bytes(checkpoint.files().front().bytes());
+    const auto* const entry = checkpoint.find(name);
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(entry->offset), entry->size, '\x3f');
     std::vector<stemma::mapped_file> files;
     files.push_back(stemma::mapped_file::holding(std::move(bytes), "changed.pt"));
-    return {std::move(files), {known.entries().begin(), known.entries().end()}};
+    return {std::move(files), {checkpoint.entries().begin(), checkpoint.entries().end()}};
 }
 
 } // namespace
@@ -278,11 +278,12 @@ TEST_CASE("patch_weights: the weights that a model has leave it as it is",
           "[weights][patch_weights]") {
     for (const std::string name : {"lstm_classifier", "gpt2_tiny", "unet_tiny"}) {
         const stemma::attributed_model opened(test::fixture(name + "/model.onnx"), {});
-        const auto known = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
+        const auto checkpoint = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
         const test::scratch_folder folder;
         const auto output = folder.file("out.onnx");
         const auto report = stemma::patch_weights(
-            opened, output, {.weights = &known, .known = &known, .writing = {.sync = false}});
+            opened, output,
+            {.weights = &checkpoint, .known = &checkpoint, .writing = {.sync = false}});
         CHECK(report.written > 0);
         CHECK(report.changed == 0);
         CHECK(stemma::mapped_file(output).bytes() == opened.file().bytes());
@@ -409,7 +410,7 @@ TEST_CASE("patch_weights: an adapter that replaces some of the merged entries ne
     const test::scratch_folder folder;
     const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
                                           {});
-    const auto known =
+    const auto checkpoint =
         stemma::read_checkpoint(folder.make("old.safetensors", test::safetensors(merged)));
     const stemma::low_rank_adapter adapter(folder.make(
         "adapter.safetensors",
@@ -418,7 +419,7 @@ TEST_CASE("patch_weights: an adapter that replaces some of the merged entries ne
                                                           {"m.q.bias", {2}, {7, 9}}})));
     const auto output = folder.file("out.onnx");
     const auto report = stemma::patch_weights(
-        opened, output, {.adapter = &adapter, .known = &known, .writing = {.sync = false}});
+        opened, output, {.adapter = &adapter, .known = &checkpoint, .writing = {.sync = false}});
     CHECK(report.changed == 2);
     const auto bytes = test::read_bytes(output);
     CHECK(bytes.find(bytes_of(std::vector<float>{11, 23, 5, 7, 2, 4, 6, 8})) != bytes.npos);

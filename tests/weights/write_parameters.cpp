@@ -30,14 +30,14 @@ TEST_CASE("write_parameters: JSON has every initializer", "[weights][write_param
 
 TEST_CASE("write_parameters: entries without initializer are unused, except counters",
           "[weights][write_parameters]") {
-    const auto known = stemma::read_checkpoint(test::fixture("mlp/model.pt"));
+    const auto checkpoint = stemma::read_checkpoint(test::fixture("mlp/model.pt"));
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
-    auto origins = stemma::identify_parameters(opened, {.known = &known});
-    CHECK(stemma::unused_entries(known, origins).empty());
+    auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
+    CHECK(stemma::unused_entries(checkpoint, origins).empty());
     origins.erase(origins.begin());
-    CHECK(stemma::unused_entries(known, origins) == std::vector<std::string>{"fc1.weight"});
+    CHECK(stemma::unused_entries(checkpoint, origins) == std::vector<std::string>{"fc1.weight"});
     stemma::string_sink sink;
-    stemma::write_parameters(sink, origins, opened, &known);
+    stemma::write_parameters(sink, origins, opened, &checkpoint);
     CHECK(nlohmann::json::parse(sink.text)["unused"].size() == 1);
 }
 

@@ -121,12 +121,12 @@ struct all_parts {
 
     [[nodiscard]] stemma::detail::cut_target
     target(std::size_t i, std::size_t part, const std::vector<stemma::cut_plan>& plans) const {
-        const bool taken = plans[part].refusal == stemma::cut_refusal::none;
-        return taken ? stemma::detail::cut_target{folder + "/" + std::to_string(i) + "." +
-                                                      std::to_string(part),
-                                                  "",
-                                                  {}}
-                     : stemma::detail::cut_target{};
+        const bool is_cut = plans[part].refusal == stemma::cut_refusal::none;
+        return is_cut ? stemma::detail::cut_target{folder + "/" + std::to_string(i) + "." +
+                                                       std::to_string(part),
+                                                   "",
+                                                   {}}
+                      : stemma::detail::cut_target{};
     }
 
     void save() const {}

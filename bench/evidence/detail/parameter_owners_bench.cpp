@@ -127,8 +127,8 @@ private:
 };
 
 /// Requires: paths in names are paths in the tree; a sample is checked.
-owners_found find_by_hand(const owned_scene& made) {
-    const auto& names = made.ops.parameter_names;
+owners_found find_by_hand(const owned_scene& scene) {
+    const auto& names = scene.ops.parameter_names;
     std::vector<std::string_view> paths;
     std::vector<id> parameter; // parallel to it
     paths.reserve(names.size());
@@ -140,7 +140,7 @@ owners_found find_by_hand(const owned_scene& made) {
         }
     }
     owners_found result;
-    path_finder finder(made.modules);
+    path_finder finder(scene.modules);
     const auto step = std::max<std::size_t>(1, paths.size() / 256);
     for (std::size_t i = 0; i < paths.size() && result.paths < 256; i += step) {
         ++result.paths;
@@ -154,14 +154,14 @@ owners_found find_by_hand(const owned_scene& made) {
 }
 
 void find_parameter_owners(benchmark::State& state) {
-    const owned_scene made(state);
+    const owned_scene scene(state);
     stemma_bench::measure_beside(
         state,
         [&] {
-            return owners_kept{stemma::detail::find_parameter_owners(made.ops, made.modules),
-                               made.ops.parameter_count()};
+            return owners_kept{stemma::detail::find_parameter_owners(scene.ops, scene.modules),
+                               scene.ops.parameter_count()};
         },
-        [&] { return find_by_hand(made); });
+        [&] { return find_by_hand(scene); });
 }
 
 /// The claims about an operator.
@@ -179,9 +179,9 @@ struct claimed {
 
 /// For an operator that reads several parameters: the owner they share, otherwise their common
 /// ancestor.
-void add_shared(const owned_scene& made, const stemma::detail::parameter_owners& owners, id v,
-                claimed& found) {
-    const auto& ops = made.ops;
+void add_shared(const owned_scene& scene, const stemma::detail::parameter_owners& owners, id v,
+                claimed& claims) {
+    const auto& ops = scene.ops;
     std::vector<id> common;
     id above = no_id;
     for (auto at = ops.first_parameter[v]; at < ops.first_parameter[v + 1]; ++at) {
@@ -196,38 +196,38 @@ void add_shared(const owned_scene& made, const stemma::detail::parameter_owners&
                           [&](id m) { return std::find(own.begin(), own.end(), m) == own.end(); });
         }
         for (auto m : own) {
-            above = above == no_id ? m : made.modules.tree.lca(above, m);
+            above = above == no_id ? m : scene.modules.tree.lca(above, m);
         }
     }
     if (common.empty()) {
         common.push_back(above);
     }
     for (auto m : common) {
-        found.add(m);
+        claims.add(m);
     }
 }
 
 void parameter_names(benchmark::State& state) {
-    const owned_scene made(state);
-    const auto owners = stemma::detail::find_parameter_owners(made.ops, made.modules);
+    const owned_scene scene(state);
+    const auto owners = stemma::detail::find_parameter_owners(scene.ops, scene.modules);
     const std::vector<id> bypassed; // no module is, and none is joined
     const std::unordered_map<id, id> joined;
-    const stemma::parameter_names::claims source(made.ops, made.modules, owners, bypassed, {},
+    const stemma::parameter_names::claims source(scene.ops, scene.modules, owners, bypassed, {},
                                                  joined);
-    const auto& ops = made.ops;
+    const auto& ops = scene.ops;
     const auto size = static_cast<id>(ops.names.size());
     stemma_bench::measure_beside(
         state,
         [&] {
-            std::vector<claimed> found(size);
+            std::vector<claimed> claims(size);
             for (id v = 0; v < size; ++v) {
                 source.for_each_claim(v,
-                                      [&](const stemma::claim& one) { found[v].add(one.module); });
+                                      [&](const stemma::claim& one) { claims[v].add(one.module); });
             }
-            return found;
+            return claims;
         },
         [&] {
-            std::vector<claimed> found(size);
+            std::vector<claimed> claims(size);
             for (id v = 0; v < size; ++v) {
                 id first = no_id;
                 bool several = false;
@@ -241,14 +241,14 @@ void parameter_names(benchmark::State& state) {
                     }
                 }
                 if (several) {
-                    add_shared(made, owners, v, found[v]);
+                    add_shared(scene, owners, v, claims[v]);
                 } else if (first != no_id) {
                     for (auto module : owners.of(first)) {
-                        found[v].add(module);
+                        claims[v].add(module);
                     }
                 }
             }
-            return found;
+            return claims;
         });
 }
 

@@ -41,8 +41,8 @@ def at(vector, index):
 
 
 def told(value):
-    found = number(value)
-    return "none" if found == NONE else str(found)
+    index = number(value)
+    return "none" if index == NONE else str(index)
 
 
 class pool:
@@ -104,9 +104,9 @@ class module_tree_printer:
             above = paths.get(at(self.parents, m), "")
             name = names[own_name] if m and own_name != NONE else ""
             paths[m] = f"{above}.{name}" if above and name else above + name
-            known = names[class_name] if class_name != NONE else ""
+            text = names[class_name] if class_name != NONE else ""
             path = paths[m] or "the root"
-            yield f"[{m}]", f"{path}: {known}" if known else path
+            yield f"[{m}]", f"{path}: {text}" if text else path
 
 
 class operator_graph_printer:
@@ -156,8 +156,8 @@ class handle_printer:
             tree = module_tree_printer(opened["modules_"])
             if self.kind == "module":
                 return f"{text}: {tree.path(index)}"
-            made = (first_of(opened["tags_"]["attributions"]) + index).dereference()
-            return f"{text} of {tree.path(number(made['module']))}"
+            attribution = (first_of(opened["tags_"]["attributions"]) + index).dereference()
+            return f"{text} of {tree.path(number(attribution['module']))}"
         except gdb.error:  # the program knows no more of a model than its name
             return text
 

@@ -34,15 +34,15 @@ def test_explain(case):
 @pytest.mark.parametrize("query", QUERIES)
 def test_query(case, query):
     command = ("query", case.path, *case.capture, query, "--format", "json")
-    found = ask(lambda: case.model.query(query))
-    if isinstance(found, str):
-        assert found == refusal(*command)
+    result = ask(lambda: case.model.query(query))
+    if isinstance(result, str):
+        assert result == refusal(*command)
         return
-    answer = found.to_dict()
+    answer = result.to_dict()
     assert answer == json.loads(program(*command))
-    assert [m.path for m in found.modules] == [entry["path"] for entry in answer["modules"]]
-    assert [node.name for node in found.nodes] == [entry["name"] for entry in answer["nodes"]]
-    assert len(found.values) == len(answer["values"]) and len(found.initializers) == len(answer["initializers"])
+    assert [m.path for m in result.modules] == [entry["path"] for entry in answer["modules"]]
+    assert [node.name for node in result.nodes] == [entry["name"] for entry in answer["nodes"]]
+    assert len(result.values) == len(answer["values"]) and len(result.initializers) == len(answer["initializers"])
 
 
 def test_sorted_query(micro):
@@ -76,8 +76,8 @@ def test_analyze(case):
 def test_cost(case):
     assert case.model.cost() == told("analyze", case.path, *case.capture, "--cost")
     arguments = ("analyze", case.path, *case.capture, "--cost", "--format", "json", "--dim", "batch=3")
-    found = ask(lambda: case.model.cost({"batch": 3}))
-    assert found == (refusal(*arguments) if isinstance(found, str) else json.loads(program(*arguments)))
+    cost = ask(lambda: case.model.cost({"batch": 3}))
+    assert cost == (refusal(*arguments) if isinstance(cost, str) else json.loads(program(*arguments)))
 
 
 def test_diff(case, micro):
@@ -107,11 +107,11 @@ def test_numerics(micro, tmp_path):
     a, b = tmp_path / "a.npz", tmp_path / "b.npz"
     arguments = ("numerics", MICRO / "model.onnx", MICRO / "model.onnx", "-m", MICRO / "modules.json",
                  "--values", a, "--values", b)
-    found = micro.numerics(micro, a, b)
-    assert found == told(*arguments, status=(0, 1)) and found["first"]
+    report = micro.numerics(micro, a, b)
+    assert report == told(*arguments, status=(0, 1)) and report["first"]
     assert micro.numerics(micro, a, b, module="encoder", max_abs=2) == \
         told(*arguments, "--module", "encoder", "--max-abs", 2, status=(0, 1))
-    (tmp_path / "numerics.json").write_text(json.dumps(found))
+    (tmp_path / "numerics.json").write_text(json.dumps(report))
     for tool in ("ort", "nncf", "tensorrt"):
         assert micro.plan(report=tmp_path / "numerics.json", to=tool) == \
             program("plan", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-q", "--from",
@@ -159,8 +159,8 @@ def test_policies_by_name():
                           ("sources", ["scope"]), ("keep", ["LayerNorm"]), ("min_confidence", 0.9)):
         text = ",".join(value) if isinstance(value, list) else str(value)
         arguments = ("tag", path, "-m", MICRO / "modules.json", f"--{option.replace('_', '-')}", text)
-        found = ask(lambda: timeless(stemma.open(path, capture=MICRO / "modules.json", **{option: value}).summary()))
-        assert found == (refusal(*arguments) if isinstance(found, str) else timeless(told(*arguments))), option
+        summary = ask(lambda: timeless(stemma.open(path, capture=MICRO / "modules.json", **{option: value}).summary()))
+        assert summary == (refusal(*arguments) if isinstance(summary, str) else timeless(told(*arguments))), option
     assert ask(lambda: stemma.open(path, naming="x")) == refusal("tag", path, "--naming", "x")
 
 

@@ -16,8 +16,8 @@ from conftest import DATA, FIXTURES, MICRO, program
 
 def test_nodes_are_those_of_the_sidecar(case, tmp_path):
     program("tag", case.path, *case.capture, "-q", "--sidecar", tmp_path / "tags.json")
-    told = json.loads((tmp_path / "tags.json").read_text())
-    nodes = told["nodes"]
+    sidecar = json.loads((tmp_path / "tags.json").read_text())
+    nodes = sidecar["nodes"]
     assert len(case.model.nodes) == len(nodes)
     by_place = {(node["graph"], node["index"]): node for node in nodes}
     for node in case.model.nodes:
@@ -126,8 +126,8 @@ def test_a_sequence_holds_no_copy(micro):
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        kept = [micro.nodes for _ in range(10)]
-        assert len(kept) * len(micro.nodes) > 1000
+        sequences = [micro.nodes for _ in range(10)]
+        assert len(sequences) * len(micro.nodes) > 1000
         assert tracemalloc.get_traced_memory()[0] - before < 20_000
     finally:
         tracemalloc.stop()
@@ -167,10 +167,10 @@ def test_text_says_what_it_is(micro):
 
 def test_names_that_are_no_text():
     node = onnx.helper.make_node("Relu", ["x"], ["y"], name="a_b")
-    made = onnx.helper.make_model(onnx.helper.make_graph(
+    proto = onnx.helper.make_model(onnx.helper.make_graph(
         [node], "g", [onnx.helper.make_tensor_value_info("x", 1, [1])],
         [onnx.helper.make_tensor_value_info("y", 1, [1])]))
-    model = stemma.open(made.SerializeToString().replace(b"a_b", b"a\xffb"))
+    model = stemma.open(proto.SerializeToString().replace(b"a_b", b"a\xffb"))
     assert model.nodes[0].name == "a\ufffdb"
     assert model.explain(model.nodes[0])["answers"][0]["nodes"][0]["name"]
 
@@ -198,10 +198,10 @@ def test_threads_may_ask_one_model(micro):
                 [value.tags for value in micro.values[::9]], micro.explain("encoder.layer.0"), micro.to_bytes(),
                 micro.diff(other), other.diff(micro), micro.cost())
 
-    expected, found = everything(), []
-    threads = [threading.Thread(target=lambda: found.append(everything())) for _ in range(4)]
+    expected, answers = everything(), []
+    threads = [threading.Thread(target=lambda: answers.append(everything())) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [expected] * 4
+    assert answers == [expected] * 4

@@ -52,10 +52,10 @@ def test_stubs_say_what_there_is():
         there = {key for key in vars(kind) if not key.startswith("__") or key in ("__len__", "__contains__")}
         assert {one for one in members if one not in ("__eq__", "__hash__")} == there, name
         for key in there:
-            made = vars(kind)[key]
-            assert isinstance(made, property) == bool(members[key].decorator_list), (name, key)
-            if not isinstance(made, property) and not key.startswith("__"):
-                assert arguments(members[key]) == declared(made), (name, key)
+            member = vars(kind)[key]
+            assert isinstance(member, property) == bool(members[key].decorator_list), (name, key)
+            if not isinstance(member, property) and not key.startswith("__"):
+                assert arguments(members[key]) == declared(member), (name, key)
 
 
 def test_the_package_is_typed(tmp_path):

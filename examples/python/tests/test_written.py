@@ -24,11 +24,11 @@ def test_tag(case, tmp_path):
 def test_sidecar(case, tmp_path):
     program("tag", case.path, *case.capture, "-q", "--sidecar", tmp_path / "tags.json")
     expected = json.loads((tmp_path / "tags.json").read_text())
-    found = case.model.sidecar()
-    for one in (expected, found):
+    sidecar = case.model.sidecar()
+    for one in (expected, sidecar):
         one.pop("seconds", None)
         one.get("summary", {}).pop("seconds", None)
-    assert found == expected
+    assert sidecar == expected
 
 
 def test_cut(case, tmp_path):
@@ -80,16 +80,16 @@ def test_fold_and_unfold(case, tmp_path):
     a, b = tmp_path / "a.onnx", tmp_path / "b.onnx"
     arguments = ("fold", case.path, *case.capture, "-o", a)
     try:
-        found = case.model.fold(b)
+        report = case.model.fold(b)
     except stemma.Error as problem:
         assert problem.code in ("not_found", "refused")
         assert str(problem) in refusal(*arguments)
         return
     expected = told(*arguments, "-q")
-    assert {**found, "output": None} == {**expected, "output": None}
+    assert {**report, "output": None} == {**expected, "output": None}
     assert b.read_bytes() == a.read_bytes()
-    made = stemma.unfold(b, tmp_path / "c.onnx")
-    assert made["is_restored"] and made["bytes"] == case.path.stat().st_size
+    unfolded = stemma.unfold(b, tmp_path / "c.onnx")
+    assert unfolded["is_restored"] and unfolded["bytes"] == case.path.stat().st_size
     assert (tmp_path / "c.onnx").read_bytes() == case.path.read_bytes()
 
 

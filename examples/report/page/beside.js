@@ -48,8 +48,8 @@ function mark(group, box) {
 }
 
 /** Marks nodes, and shows a module; `open`: opens the boxes around them. */
-function follow(m, found, open) {
-  linked = new Set(found);
+function follow(m, links, open) {
+  linked = new Set(links);
   linkedModules = new Set();
   for (const n of linked) { // grows while it is walked
     for (let above = nodes[n].module; above >= 0 && !linkedModules.has(above); above = modules[above].parent) {
@@ -57,7 +57,7 @@ function follow(m, found, open) {
     }
     graphs[nodes[n].graph].holders.forEach(holder => linked.add(holder));
   }
-  for (const n of open ? found : []) {
+  for (const n of open ? links : []) {
     for (let around = nodes[n].module; around > m; around = modules[around].parent) {
       opened.add(`m${around}`);
     }

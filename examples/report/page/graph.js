@@ -89,29 +89,29 @@ function joinQuiet(boxes, flows, move) {
       joined[Math.max(a, b)] = Math.min(a, b);
     }
   }
-  const kept = [], target = [];
+  const shown = [], target = [];
   boxes.forEach((box, i) => {
     if (top(i) === i) {
-      target[i] = kept.length;
-      kept.push(box);
+      target[i] = shown.length;
+      shown.push(box);
     } else {
       target[i] = target[top(i)];
-      const first = kept[target[i]];
-      kept[target[i]] = {kind: "quiet", key: `q${first.n}`, n: first.n, count: first.count + 1, members: [...(first.members ?? [first.n]), box.n]};
+      const first = shown[target[i]];
+      shown[target[i]] = {kind: "quiet", key: `q${first.n}`, n: first.n, count: first.count + 1, members: [...(first.members ?? [first.n]), box.n]};
     }
   });
   move(target);
-  return kept;
+  return shown;
 }
 
 // Keeps modules before nodes; the rest becomes one box.
 function limit(boxes, move) {
-  const kept = new Set(["module", "node", "quiet"].flatMap(kind =>
+  const visible = new Set(["module", "node", "quiet"].flatMap(kind =>
     boxes.filter(box => box.kind === kind)).slice(0, mostBoxes - 1));
   const rest = {kind: "rest", key: "rest", count: 0, loose: true};
-  const shown = boxes.filter(box => kept.has(box)).concat(rest);
+  const shown = boxes.filter(box => visible.has(box)).concat(rest);
   const numbers = new Map(shown.map((box, i) => [box, i]));
-  boxes.filter(box => !kept.has(box)).forEach(box => { rest.count += box.count; });
+  boxes.filter(box => !visible.has(box)).forEach(box => { rest.count += box.count; });
   move(boxes.map(box => numbers.get(box) ?? shown.length - 1));
   return shown;
 }
@@ -231,9 +231,9 @@ function describeBox(box, depth) {
     end: () => box.many ? [`and ${plural(box.all.size, "more value")}`, "", lines(box.all)]
       : [values[box.v].name, values[box.v].type, `${values[box.v].name} ${values[box.v].type}`],
   };
-  const [title, known, about] = texts[box.kind]();
+  const [title, subtitle, about] = texts[box.kind]();
   const cell = paintedCell(box);
-  const sub = cell === null ? known
+  const sub = cell === null ? subtitle
     : [box.kind === "module" ? modules[box.m].cls : "", `${cellText(cell)} ${painted.unit}`.trim()].filter(Boolean).join(", ");
   box.title = clipMiddle(title, 40); // names differ at their ends
   box.sub = clip(sub, 48);

@@ -117,27 +117,27 @@ function turnsBetween(place, next) {
 function findLevels(count, edges, weighs) {
   const out = Array.from({length: count}, () => /** @type {number[]} */ ([]));
   edges.forEach(e => out[e.from].push(e.to));
-  const group = new Int32Array(count).fill(-1), found = new Int32Array(count).fill(-1), lowest = new Int32Array(count);
+  const group = new Int32Array(count).fill(-1), order = new Int32Array(count).fill(-1), lowest = new Int32Array(count);
   const groups = [], open = [];
   let next = 0;
   for (let root = 0; root < count; ++root) {
     const way = [];
     const enter = box => {
-      found[box] = lowest[box] = next++;
+      order[box] = lowest[box] = next++;
       open.push(box);
       way.push({box, at: 0});
     };
-    if (found[root] < 0) {
+    if (order[root] < 0) {
       enter(root);
     }
     while (way.length > 0) {
       const last = way[way.length - 1];
       if (last.at < out[last.box].length) {
         const to = out[last.box][last.at++];
-        if (found[to] < 0) {
+        if (order[to] < 0) {
           enter(to);
         } else if (group[to] < 0) {
-          lowest[last.box] = Math.min(lowest[last.box], found[to]);
+          lowest[last.box] = Math.min(lowest[last.box], order[to]);
         }
         continue;
       }
@@ -146,7 +146,7 @@ function findLevels(count, edges, weighs) {
         const above = way[way.length - 1].box;
         lowest[above] = Math.min(lowest[above], lowest[last.box]);
       }
-      if (lowest[last.box] === found[last.box]) {
+      if (lowest[last.box] === order[last.box]) {
         const members = open.splice(open.lastIndexOf(last.box));
         members.forEach(box => { group[box] = groups.length; });
         groups.push(members);
@@ -333,13 +333,13 @@ function placeLabels(boxes, edges, widthOf) {
     }
     return keys;
   };
-  const put = area => cellsOf(area).forEach(key => cells.set(key, [...(cells.get(key) ?? []), area]));
+  const occupy = area => cellsOf(area).forEach(key => cells.set(key, [...(cells.get(key) ?? []), area]));
   const isFree = area => cellsOf(area).every(key => (cells.get(key) ?? []).every(other =>
     area.right <= other.left || area.left >= other.right || area.bottom <= other.top || area.top >= other.bottom));
-  boxes.forEach(({x, y, width, height}) => put(
+  boxes.forEach(({x, y, width, height}) => occupy(
     {left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2}));
   if (edges.some(edge => edge.label)) {
-    edges.flatMap(edge => pointsAlong(edge.points)).forEach(({x, y}) => put({left: x - 1, right: x + 1, top: y - 1, bottom: y + 1}));
+    edges.flatMap(edge => pointsAlong(edge.points)).forEach(({x, y}) => occupy({left: x - 1, right: x + 1, top: y - 1, bottom: y + 1}));
   }
   let reach = 0;
   for (const edge of edges) {
@@ -357,7 +357,7 @@ function placeLabels(boxes, edges, widthOf) {
       {left: x - 1, right: x + width + 1, top: y - height / 2, bottom: y + height / 2}));
     if (spot) {
       [edge.labelX, edge.labelY] = spot;
-      put({left: spot[0] - 1, right: spot[0] + width + 1, top: spot[1] - height / 2, bottom: spot[1] + height / 2});
+      occupy({left: spot[0] - 1, right: spot[0] + width + 1, top: spot[1] - height / 2, bottom: spot[1] + height / 2});
       reach = Math.max(reach, spot[0] + width + 8);
     } else {
       edge.label = "";

@@ -144,8 +144,8 @@ function showLegend() {
   } else if (painted) {
     panel.append(make("div", {class: "note"}, "texts, which have no colour"));
   }
-  const left = runs.filter(run => run.unmatched > 0).map(run => `${run.title}: ${plural(run.unmatched, "row")} not in the model`);
-  panel.append(...left.map(text => make("div", {class: "note"}, text)));
+  const notes = runs.filter(run => run.unmatched > 0).map(run => `${run.title}: ${plural(run.unmatched, "row")} not in the model`);
+  panel.append(...notes.map(text => make("div", {class: "note"}, text)));
 }
 
 function paint(measure) {

@@ -97,8 +97,8 @@ function arrive() {
   arrived = location.hash;
   const place = new URLSearchParams(location.hash.slice(1));
   const read = (key, count) => {
-    const found = Number(place.get(key) ?? NaN);
-    return Number.isInteger(found) && found >= 0 && found < count ? found : undefined;
+    const index = Number(place.get(key) ?? NaN);
+    return Number.isInteger(index) && index >= 0 && index < count ? index : undefined;
   };
   const m = read("m", modules.length) ?? 0;
   const n = read("n", nodes.length);

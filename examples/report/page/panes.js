@@ -43,13 +43,13 @@ function stepFrom(i, j) {
 
 /** The innermost module that has some around it, or -1. */
 function around({modules}, inside) {
-  let found = inside[0] ?? -1;
+  let root = inside[0] ?? -1;
   for (const m of inside) {
-    while (m < found || m >= modules[found].end) {
-      found = modules[found].parent;
+    while (m < root || m >= modules[root].end) {
+      root = modules[root].parent;
     }
   }
-  return found;
+  return root;
 }
 
 /** The partner of a module, or of the closest one around it that has one. */
@@ -64,12 +64,12 @@ function partnerNear({modules}, partners, m) {
 function cross(i, j, {m, nodes, n}) {
   const {partners, links} = stepFrom(i, j);
   const from = panes[i].report, to = panes[j].report;
-  const found = [...new Set(nodes.flatMap(each => links.get(each) ?? []))].sort((a, b) => a - b);
+  const linked = [...new Set(nodes.flatMap(each => links.get(each) ?? []))].sort((a, b) => a - b);
   const near = partnerNear(from, partners, m);
   const inside = each => to.nodes[each].module >= near && to.nodes[each].module < to.modules[near].end;
-  const exact = n ? found.every(inside) : partners[m] >= 0;
-  return {m: exact || found.length === 0 ? near : around(to, found.map(each => to.nodes[each].module)), nodes: found, n,
-          none: found.length === 0 && (n || partners[m] < 0)};
+  const exact = n ? linked.every(inside) : partners[m] >= 0;
+  return {m: exact || linked.length === 0 ? near : around(to, linked.map(each => to.nodes[each].module)), nodes: linked, n,
+          none: linked.length === 0 && (n || partners[m] < 0)};
 }
 
 function tell({said, report}, {m, nodes, n, none}) {

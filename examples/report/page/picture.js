@@ -55,8 +55,8 @@ function paintGraph(graph, redraw) {
 function paintBox(box, redraw) {
   const {x, y, width, height} = box;
   const left = x - width / 2, top = y - height / 2;
-  const told = [...new Set([box.title, box.sub, box.about])].filter(Boolean).join("\n");
-  const face = draw("g", {class: "face"}, draw("title", {}, told), draw("rect", {x: left, y: top, width, height, rx: 6}));
+  const title = [...new Set([box.title, box.sub, box.about])].filter(Boolean).join("\n");
+  const face = draw("g", {class: "face"}, draw("title", {}, title), draw("rect", {x: left, y: top, width, height, rx: 6}));
   const group = draw("g", {class: `box ${box.kind}${box.open ? " open" : ""}`}, face);
   const middle = box.open ? top + heading / 2 : box.title && box.sub ? y - 7 : y;
   if (box.title) {

@@ -16,9 +16,9 @@ const foundNode = (name, op, properties, action) => foundRow(properties, action,
   make("span", {class: "label"}, middle(name), " ", make("span", {class: "note"}, op)));
 
 /** Rows of modules and nodes, the first of as many. */
-function showFound(moduleCount, nodeCount, ...found) {
+function showFound(moduleCount, nodeCount, ...lists) {
   at("found").replaceChildren(
-    make("p", {class: "note", role: "status"}, `${plural(moduleCount, "module")}, ${plural(nodeCount, "node")}`), ...found);
+    make("p", {class: "note", role: "status"}, `${plural(moduleCount, "module")}, ${plural(nodeCount, "node")}`), ...lists);
 }
 
 // Arrows lead from the field to the first result and from one to the next; Escape ends the search.

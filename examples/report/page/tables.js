@@ -174,8 +174,8 @@ function showNodes(module) {
   const table = make("div");
   const show = () => {
     const text = filter.value.toLowerCase();
-    const kept = all.filter(n => `${nodes[n].name} ${nodes[n].op}`.toLowerCase().includes(text));
-    table.replaceChildren(makeTable(["node", "operator", "module", "evidence", "#confidence"], kept.map(n => () => [
+    const matching = all.filter(n => `${nodes[n].name} ${nodes[n].op}`.toLowerCase().includes(text));
+    table.replaceChildren(makeTable(["node", "operator", "module", "evidence", "#confidence"], matching.map(n => () => [
       [nodeLink(n)], nodes[n].op, [moduleLink(nodes[n].module)], nodes[n].source, nodes[n].confidence.toFixed(2)])));
   };
   filter.addEventListener("input", show);

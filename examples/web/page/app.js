@@ -208,11 +208,11 @@ function showWay(m) {
 }
 
 async function search(text) {
-  const found = await app.engine.ask({do: "search", text});
+  const answer = await app.engine.ask({do: "search", text});
   if (at("search").value.trim() === text) {
-    showFound(found.module_count, found.node_count,
-      ...found.modules.map(m => foundModule(app.modules[m], () => app.go({m: app.modules[m].path}))),
-      ...found.nodes.map(([place, name, op]) => foundNode(name, op, {"data-node": place}, () => app.explain(place, name))));
+    showFound(answer.module_count, answer.node_count,
+      ...answer.modules.map(m => foundModule(app.modules[m], () => app.go({m: app.modules[m].path}))),
+      ...answer.nodes.map(([place, name, op]) => foundNode(name, op, {"data-node": place}, () => app.explain(place, name))));
   }
 }
 

@@ -10,9 +10,9 @@ async function fetchGraph(engine, module) {
     graphs.set(engine, new Map());
     opened.clear();
   }
-  const known = graphs.get(engine);
-  if (!known.has(module)) {
-    known.set(module, await engine.ask({do: "graph", module, boxes: most}));
+  const levels = graphs.get(engine);
+  if (!levels.has(module)) {
+    levels.set(module, await engine.ask({do: "graph", module, boxes: most}));
   }
 }
 
@@ -56,20 +56,20 @@ function makeBox(app, box, depth) {
 /** @param {any} app @param {{boxes: any[], edges: any[]}} graph as the library describes it @param {number} depth how many boxes are around it */
 function place(app, graph, depth) {
   const {boxes, edges} = inOrder(graph);
-  const made = boxes.map(box => makeBox(app, box, depth));
-  for (const box of made) {
+  const drawn = boxes.map(box => makeBox(app, box, depth));
+  for (const box of drawn) {
     box.title = clipMiddle(box.title, 40);
     box.sub = clip(box.sub, 48);
     measureBox(box);
   }
   for (const edge of edges) {
-    const kinds = [made[edge.from].kind, made[edge.to].kind];
+    const kinds = [drawn[edge.from].kind, drawn[edge.to].kind];
     edge.quiet = kinds.includes("quiet");
     if (edge.quiet || kinds.includes("end")) { // inputs and outputs show their shapes
       edge.label = "";
     }
   }
-  return {...arrange(made, edges), note: "Constants are omitted."};
+  return {...arrange(drawn, edges), note: "Constants are omitted."};
 }
 
 const build = (app, m, depth) => place(app, graphs.get(app.engine).get(m), depth);

@@ -157,15 +157,15 @@ export async function showDiff(app) {
     return note("Compare with\u2026 takes another model to list the changes, module by module.");
   }
   const weights = app.comparesWeights();
-  const found = await app.engine.ask({do: "diff", weights, nodes: true});
+  const answer = await app.engine.ask({do: "diff", weights, nodes: true});
   const size = ({modules, nodes}) => `${plural(modules, "module")}, ${plural(nodes, "node")}`;
   const weight = one => `${one.second || one.first}${one.difference ? `: ${number(one.difference.different)} of ${number(one.difference.elements)} differ` : ""}`;
   return make("div", {class: "scroll", tabindex: "0"},
     make("p", {}, make("button", {id: "save-carried", onclick: () => app.download(app.saveCarried)},
       `Download ${app.other.model} with the tags of ${app.about.model}`)),
-    note(`${app.about.model} (${size(found.size_first)}) and ${app.other.model} (${size(found.size_second)})${weights ? "" : "; too large to compare weights here"}`),
-    ...found.header.map(one => note(`${one.what}: ${one.first || "none"} \u2192 ${one.second || "none"}`)),
-    found.equal ? note("They are equal.") : table("changes", ["module", "changes", "nodes", "weights"], some(found.modules, 300, one => [
+    note(`${app.about.model} (${size(answer.size_first)}) and ${app.other.model} (${size(answer.size_second)})${weights ? "" : "; too large to compare weights here"}`),
+    ...answer.header.map(one => note(`${one.what}: ${one.first || "none"} \u2192 ${one.second || "none"}`)),
+    answer.equal ? note("They are equal.") : table("changes", ["module", "changes", "nodes", "weights"], some(answer.modules, 300, one => [
       one.first === null || one.first === undefined ? one.second : moduleLink(app, one.first), one.changes.join(", "),
       one.nodes.only_first + one.nodes.only_second > 0 ? `${one.nodes.only_first} \u2192 ${one.nodes.only_second}` : "",
       some(one.weights, 3, weight).flat().join("; ")])));

@@ -38,14 +38,14 @@ function mount(lib, {slot, files, model}) {
 }
 
 function assemble(lib, list, from) {
-  const made = bytesAt(lib, "_stemma_made", "_stemma_made_size");
+  const bytes = bytesAt(lib, "_stemma_made", "_stemma_made_size");
   let at = 0;
   return new Blob(JSON.parse(list).pieces.map(([begin, size]) => {
     if (begin >= 0) {
       return from.slice(begin, begin + size);
     }
     at += size;
-    return made.subarray(at - size, at);
+    return bytes.subarray(at - size, at);
   }), {type: "application/octet-stream"});
 }
 

@@ -19,8 +19,8 @@ using stemma::detail::id_lists;
 
 TEST_CASE("id_lists: returns lists, and their inverse", "[alignment]") {
     id_lists lists;
-    const std::vector<std::vector<id>> made{{2, 0}, {}, {2}};
-    for (const auto& list : made) {
+    const std::vector<std::vector<id>> expected{{2, 0}, {}, {2}};
+    for (const auto& list : expected) {
         for (auto item : list) {
             lists.add(item);
         }
@@ -28,7 +28,7 @@ TEST_CASE("id_lists: returns lists, and their inverse", "[alignment]") {
     }
     REQUIRE(lists.size() == 3);
     for (id i = 0; i < 3; ++i) {
-        CHECK(ranges::equal(lists[i], made[i]));
+        CHECK(ranges::equal(lists[i], expected[i]));
     }
     const auto reversed = lists.reversed(3);
     CHECK(ranges::equal(reversed[0], std::vector<id>{0}));

@@ -52,7 +52,7 @@ TEST_CASE("alignment_lattice: an operator's shares add up to one, in any part of
         const auto first = range.first;
         const auto last = range.second;
         lattice.run(chain, first, last, weights.beam, no_score, no_candidates);
-        std::size_t seen = 0;
+        std::size_t count = 0;
         lattice.for_each_placement([&](id, std::span<const placement> places) {
             double sum = 0;
             for (const auto& place : places) {
@@ -60,9 +60,9 @@ TEST_CASE("alignment_lattice: an operator's shares add up to one, in any part of
                 CHECK((place.item == no_id || (place.item >= first && place.item < last)));
             }
             CHECK(is_near(sum, 1, 0.05));
-            ++seen;
+            ++count;
         });
-        CHECK(seen == nodes.size());
+        CHECK(count == nodes.size());
     }
 }
 
@@ -75,9 +75,9 @@ TEST_CASE("alignment_lattice: an empty chain has no placements", "[alignment]") 
         {}, 0, 0, weights.beam, [](id, id, bool) { return std::pair(0.0, 0.0); },
         [](id, std::vector<id>&) {});
     CHECK(is_near(fit, 0, 0));
-    bool seen = false;
-    lattice.for_each_placement([&](id, std::span<const placement>) { seen = true; });
-    CHECK_FALSE(seen);
+    bool called = false;
+    lattice.for_each_placement([&](id, std::span<const placement>) { called = true; });
+    CHECK_FALSE(called);
 }
 
 } // namespace test::align_detail_alignment_lattice

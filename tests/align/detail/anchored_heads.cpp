@@ -41,10 +41,10 @@ std::vector<id> heads_of(const comparable_scene& before, const comparable_scene&
 }
 
 comparable_scene two_products() {
-    comparable_scene made({"x"});
-    made.add("MatMul", {"x", "w1"}, "a").add("Add", {"a", "w2"}, "b");
-    made.add("MatMul", {"b", "w1"}, "c").add("Add", {"c", "w3"}, "d");
-    return made;
+    comparable_scene scene({"x"});
+    scene.add("MatMul", {"x", "w1"}, "a").add("Add", {"a", "w2"}, "b");
+    scene.add("MatMul", {"b", "w1"}, "c").add("Add", {"c", "w3"}, "d");
+    return scene;
 }
 
 } // namespace

@@ -53,15 +53,15 @@ struct scene {
 } // namespace
 
 TEST_CASE("captured_order: operands are where they were captured", "[alignment]") {
-    const auto found = scene().find(0, 1);
-    CHECK(found.crossed == 0);
-    CHECK(found.operation == std::vector<id>{0, 1, 3});
+    const auto order = scene().find(0, 1);
+    CHECK(order.crossed == 0);
+    CHECK(order.operation == std::vector<id>{0, 1, 3});
 }
 
 TEST_CASE("captured_order: exchanged operands stand for each other's operations", "[alignment]") {
-    const auto found = scene().find(1, 0);
-    CHECK(found.crossed == 1);
-    CHECK(found.operation == std::vector<id>{0, 2, 3});
+    const auto order = scene().find(1, 0);
+    CHECK(order.crossed == 1);
+    CHECK(order.operation == std::vector<id>{0, 2, 3});
 }
 
 TEST_CASE("captured_order: operands that exporters swap are no evidence", "[alignment]") {
@@ -71,9 +71,9 @@ TEST_CASE("captured_order: operands that exporters swap are no evidence", "[alig
 }
 
 TEST_CASE("captured_order: operands of unknown operations are no evidence", "[alignment]") {
-    const auto found = scene().find(no_id, 0);
-    CHECK(found.crossed == 0);
-    CHECK(found.operation == std::vector<id>{no_id, 0, 3});
+    const auto order = scene().find(no_id, 0);
+    CHECK(order.crossed == 0);
+    CHECK(order.operation == std::vector<id>{no_id, 0, 3});
 }
 
 } // namespace test::align_detail_captured_order

@@ -27,24 +27,24 @@ TEST_CASE("follow_readers: a constant goes where all its readers are, if they ar
     graph.finish();
     auto finder = stemma::detail::aligned_nodes_finder(graph);
     const auto nodes = finder.find();
-    stemma::alignment made;
-    made.of.resize(graph.size());
-    made.of[relu] = {4, 0, 0, 0.9F, true};
-    made.of[tanh] = {5, 1, 1, 0.8F, true};
+    stemma::alignment aligned;
+    aligned.of.resize(graph.size());
+    aligned.of[relu] = {4, 0, 0, 0.9F, true};
+    aligned.of[tanh] = {5, 1, 1, 0.8F, true};
     const stemma::tree_index tree(std::vector<stemma::id>{no_id, 0, 0, 0, 0, 0});
     const std::vector<stemma::detail::stated_module> elsewhere(graph.size(), {3, 0.97F, true});
-    stemma::detail::follow_readers(graph, nodes, {tree, elsewhere, nodes}, made);
-    CHECK(made.of[cast].module == no_id);
-    CHECK(made.of[first].module == no_id);
-    stemma::detail::follow_readers(graph, nodes, {tree, {}, nodes}, made);
-    CHECK(made.of[cast].module == 4);
-    CHECK(made.of[first].module == 4);
-    CHECK(made.of[first].call == 0);
-    CHECK(made.of[first].operation == no_id);
-    CHECK(made.of[cast].confidence < 0.9F);
-    CHECK(made.of[first].confidence < made.of[cast].confidence);
-    CHECK(made.of[shared].module == no_id);
-    CHECK(made.of[unread].module == no_id);
+    stemma::detail::follow_readers(graph, nodes, {tree, elsewhere, nodes}, aligned);
+    CHECK(aligned.of[cast].module == no_id);
+    CHECK(aligned.of[first].module == no_id);
+    stemma::detail::follow_readers(graph, nodes, {tree, {}, nodes}, aligned);
+    CHECK(aligned.of[cast].module == 4);
+    CHECK(aligned.of[first].module == 4);
+    CHECK(aligned.of[first].call == 0);
+    CHECK(aligned.of[first].operation == no_id);
+    CHECK(aligned.of[cast].confidence < 0.9F);
+    CHECK(aligned.of[first].confidence < aligned.of[cast].confidence);
+    CHECK(aligned.of[shared].module == no_id);
+    CHECK(aligned.of[unread].module == no_id);
 }
 
 } // namespace test::align_detail_follow_readers

@@ -22,16 +22,16 @@ stemma::detail::graph_overlap overlap(const comparable_scene& before,
 /// A chain of products and activations; names and weights begin with what is given.
 comparable_scene layers(const std::string& names, const std::string& weights,
                         const std::string& activation = "Relu") {
-    comparable_scene made({names + "x"});
+    comparable_scene scene({names + "x"});
     auto last = names + "x";
     for (int i = 0; i < 4; ++i) {
         const auto number = std::to_string(i);
-        made.add("MatMul", {last, weights + number}, names + "a" + number);
-        made.add(activation, {names + "a" + number}, names + "b" + number);
+        scene.add("MatMul", {last, weights + number}, names + "a" + number);
+        scene.add(activation, {names + "a" + number}, names + "b" + number);
         last = names + "b" + number;
     }
-    made.result(last);
-    return made;
+    scene.result(last);
+    return scene;
 }
 
 } // namespace

@@ -36,14 +36,14 @@ graph_section shuffled(std::uint32_t seed, std::size_t odd = 0) {
         order[i] = i;
     }
     std::shuffle(order.begin(), order.end(), std::mt19937(seed));
-    graph_section made;
+    graph_section section;
     for (id i = 0; i < count; ++i) {
-        made.add_value();
+        section.add_value();
     }
     for (auto i : order) {
-        made.add_item(items[i].label, items[i].inputs, std::array{i});
+        section.add_item(items[i].label, items[i].inputs, std::array{i});
     }
-    return made;
+    return section;
 }
 
 } // namespace
@@ -51,18 +51,18 @@ graph_section shuffled(std::uint32_t seed, std::size_t odd = 0) {
 TEST_CASE("graph_section: returns what was added") {
     graph_section section;
     const auto given = section.add_value(5);
-    const auto made = section.add_value();
-    section.mark(made, 3);
-    const auto item = section.add_item(9, std::array{given, no_id, given}, std::array{made});
+    const auto output = section.add_value();
+    section.mark(output, 3);
+    const auto item = section.add_item(9, std::array{given, no_id, given}, std::array{output});
     CHECK(section.item_count() == 1);
     CHECK(section.value_count() == 2);
     CHECK(section.label(item) == 9);
     CHECK(section.mark(given) == 5);
-    CHECK(section.mark(made) != 0);
-    CHECK(section.maker(made) == item);
+    CHECK(section.mark(output) != 0);
+    CHECK(section.maker(output) == item);
     CHECK(section.maker(given) == no_id);
     CHECK(section.inputs(item).size() == 3);
-    CHECK(section.outputs(item).front() == made);
+    CHECK(section.outputs(item).front() == output);
     std::vector<id> slots;
     section.for_each_read([&](id, id slot, id value) {
         CHECK(value == given);
@@ -84,14 +84,14 @@ TEST_CASE("section_colors: item order is irrelevant, everything else counts") {
 
 TEST_CASE("section_colors: slots, marks and readers count") {
     const auto section = [](bool swapped, std::uint64_t mark, bool shared) {
-        graph_section made;
-        const auto x = made.add_value(1);
-        const auto y = made.add_value(mark);
-        const auto a = made.add_value();
-        const auto b = made.add_value();
-        made.add_item(1, swapped ? std::array{y, x} : std::array{x, y}, std::array{a});
-        made.add_item(2, std::array{shared ? x : a}, std::array{b});
-        return section_colors(made).digest();
+        graph_section built;
+        const auto x = built.add_value(1);
+        const auto y = built.add_value(mark);
+        const auto a = built.add_value();
+        const auto b = built.add_value();
+        built.add_item(1, swapped ? std::array{y, x} : std::array{x, y}, std::array{a});
+        built.add_item(2, std::array{shared ? x : a}, std::array{b});
+        return section_colors(built).digest();
     };
     const auto plain = section(false, 1, false);
     CHECK(plain == section(false, 1, false));

@@ -60,12 +60,12 @@ TEST_CASE("join_fused: a missing activation was fused into the layer before it",
     const auto v = s.graph.parameter("b.weight", {4, 8, 1, 1});
     const auto first = s.graph.add("FusedConv", {no_id}, {w});
     const auto second = s.graph.add("FusedConv", {first}, {v});
-    const auto found = s.aligned();
-    CHECK(found.of[first].module == s.block);
-    CHECK(found.of[first].call == no_id);
-    CHECK(found.of[first].exact);
-    CHECK(found.of[second].module == next);
-    CHECK(found.quality() == 1);
+    const auto aligned = s.aligned();
+    CHECK(aligned.of[first].module == s.block);
+    CHECK(aligned.of[first].call == no_id);
+    CHECK(aligned.of[first].exact);
+    CHECK(aligned.of[second].module == next);
+    CHECK(aligned.quality() == 1);
 }
 
 TEST_CASE("join_fused: neither what a layer reads nor the next layer is part of it",
@@ -86,9 +86,9 @@ TEST_CASE("join_fused: a remaining activation is not part of its layer", "[align
     s.run(s.activation, "torch.nn.functional.relu", conv);
     const auto first = s.graph.add("FusedConv", {no_id});
     const auto second = s.graph.add("Relu", {first});
-    const auto found = s.aligned();
-    CHECK(found.of[first].module == s.layer);
-    CHECK(found.of[second].module == s.activation);
+    const auto aligned = s.aligned();
+    CHECK(aligned.of[first].module == s.layer);
+    CHECK(aligned.of[second].module == s.activation);
 }
 
 TEST_CASE("join_fused: a sum was fused into the later of the layers that it adds", "[alignment]") {
@@ -104,9 +104,9 @@ TEST_CASE("join_fused: a sum was fused into the later of the layers that it adds
     const auto v = s.graph.parameter("b.weight", {8, 3, 1, 1});
     const auto alone = s.graph.add("FusedConv", {no_id}, {w});
     const auto adding = s.graph.add("FusedConv", {no_id, alone}, {v});
-    const auto found = s.aligned();
-    CHECK(found.of[alone].module == s.layer);
-    CHECK(found.of[adding].module == s.block);
+    const auto aligned = s.aligned();
+    CHECK(aligned.of[alone].module == s.layer);
+    CHECK(aligned.of[adding].module == s.block);
 }
 
 TEST_CASE("join_fused: the owners of a fused operator's parameters are included", "[alignment]") {
@@ -119,10 +119,10 @@ TEST_CASE("join_fused: the owners of a fused operator's parameters are included"
     const auto b = s.graph.parameter("dense.bias", {8});
     const auto product = s.graph.add("MatMul", {no_id}, {w});
     const auto fused = s.graph.add("BiasGelu", {product}, {b});
-    const auto found = s.aligned();
-    CHECK(found.of[product].module == s.layer);
-    CHECK(found.of[fused].module == s.block);
-    CHECK(found.contradicted == 0);
+    const auto aligned = s.aligned();
+    CHECK(aligned.of[product].module == s.layer);
+    CHECK(aligned.of[fused].module == s.block);
+    CHECK(aligned.contradicted == 0);
 }
 
 TEST_CASE("join_fused: an attention covers everything that ran between its neighbours",
@@ -137,9 +137,9 @@ TEST_CASE("join_fused: an attention covers everything that ran between its neigh
     s.run(out, "torch.tanh", mixed);
     const auto fused = s.graph.add("Attention", {no_id});
     const auto last = s.graph.add("Tanh", {fused});
-    const auto found = s.aligned();
-    CHECK(found.of[fused].module == s.block);
-    CHECK(found.of[last].module == out);
+    const auto aligned = s.aligned();
+    CHECK(aligned.of[fused].module == s.block);
+    CHECK(aligned.of[last].module == out);
 }
 
 } // namespace test::align_detail_join_fused

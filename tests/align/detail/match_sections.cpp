@@ -34,9 +34,9 @@ graph_section section_of(std::vector<item> items, id values, std::uint32_t seed,
     std::iota(to.begin(), to.end(), id{0});
     std::shuffle(to.begin(), to.end(), random);
     std::shuffle(items.begin(), items.end(), random);
-    graph_section made;
+    graph_section section;
     for (id i = 0; i < values; ++i) {
-        made.add_value();
+        section.add_value();
     }
     for (auto& one : items) {
         for (auto* list : {&one.inputs, &one.outputs}) {
@@ -44,26 +44,26 @@ graph_section section_of(std::vector<item> items, id values, std::uint32_t seed,
                 value = value == no_id ? no_id : to[value];
             }
         }
-        made.add_item(one.label, one.inputs, one.outputs);
+        section.add_item(one.label, one.inputs, one.outputs);
     }
     if (number != nullptr) {
         *number = to;
     }
-    return made;
+    return section;
 }
 
-bool matches(const graph_section& a, const graph_section& b, section_match& found) {
+bool matches(const graph_section& a, const graph_section& b, section_match& match) {
     return stemma::detail::match_sections(
-        a, section_colors(a), b, section_colors(b), [](id, id) { return true; }, found);
+        a, section_colors(a), b, section_colors(b), [](id, id) { return true; }, match);
 }
 
 /// Whether all pairs are wired alike.
-bool is_right(const graph_section& a, const graph_section& b, const section_match& found) {
+bool is_right(const graph_section& a, const graph_section& b, const section_match& match) {
     for (id i = 0; i < a.item_count(); ++i) {
-        const auto j = found.items[i];
+        const auto j = match.items[i];
         const auto fits = [&](std::span<const id> from, std::span<const id> to) {
             return std::equal(from.begin(), from.end(), to.begin(), to.end(), [&](id x, id y) {
-                return x == no_id ? y == no_id : found.values[x] == y;
+                return x == no_id ? y == no_id : match.values[x] == y;
             });
         };
         if (a.label(i) != b.label(j) || !fits(a.inputs(i), b.inputs(j)) ||
@@ -71,7 +71,7 @@ bool is_right(const graph_section& a, const graph_section& b, const section_matc
             return false;
         }
     }
-    auto items = found.items;
+    auto items = match.items;
     std::sort(items.begin(), items.end());
     return std::adjacent_find(items.begin(), items.end()) == items.end();
 }
@@ -106,9 +106,9 @@ TEST_CASE("match_sections: equal sections match in any order") {
         for (std::uint32_t seed = 1; seed < 6; ++seed) {
             const auto a = section_of(items, values, 0);
             const auto b = section_of(items, values, seed);
-            section_match found;
-            REQUIRE(matches(a, b, found));
-            CHECK(is_right(a, b, found));
+            section_match match;
+            REQUIRE(matches(a, b, match));
+            CHECK(is_right(a, b, match));
         }
     }
 }
@@ -122,8 +122,8 @@ TEST_CASE("match_sections: detects a single changed read") {
             auto other = items;
             auto& value = other[i].inputs[slot];
             value = value == 0 ? no_id : 0;
-            section_match found;
-            CHECK_FALSE(matches(section_of(items, values, 1), section_of(other, values, 2), found));
+            section_match match;
+            CHECK_FALSE(matches(section_of(items, values, 1), section_of(other, values, 2), match));
         }
     }
 }
@@ -142,16 +142,16 @@ TEST_CASE("match_sections: random graphs match themselves, and not one with an e
         }
         const auto a = section_of(items, count + 1, 1);
         const auto b = section_of(items, count + 1, 2);
-        section_match found;
-        REQUIRE(matches(a, b, found));
-        CHECK(is_right(a, b, found));
+        section_match match;
+        REQUIRE(matches(a, b, match));
+        CHECK(is_right(a, b, match));
         auto& edge = items[count - 1].inputs[0];
         const auto before = edge;
         edge = (edge + 1) % count;
         const auto c = section_of(items, count + 1, 3);
         // If both values look the same, it is the same graph.
-        if (matches(a, c, found)) {
-            CHECK(is_right(a, c, found));
+        if (matches(a, c, match)) {
+            CHECK(is_right(a, c, match));
         }
         edge = before;
     }
@@ -160,9 +160,9 @@ TEST_CASE("match_sections: random graphs match themselves, and not one with an e
 TEST_CASE("match_sections: labels alone are not enough") {
     const std::vector<item> items{{1, {0}, {1}}};
     const auto a = section_of(items, 2, 1);
-    section_match found;
+    section_match match;
     CHECK_FALSE(stemma::detail::match_sections(
-        a, section_colors(a), a, section_colors(a), [](id, id) { return false; }, found));
+        a, section_colors(a), a, section_colors(a), [](id, id) { return false; }, match));
 }
 
 } // namespace test::align_detail_match_sections

@@ -33,13 +33,13 @@ public:
 class growth {
 public:
     growth(const comparable_scene& before, const comparable_scene& after,
-           const std::vector<std::pair<std::string, std::string>>& known)
+           const std::vector<std::pair<std::string, std::string>>& pairs)
         : before_(before)
         , after_(after)
         , numbers_(before.graph)
         , types_(before.graph, after.graph, stemma::rewritten_operators{})
         , values(before.graph, after.graph, numbers_, types_) {
-        for (const auto& [from, to] : known) {
+        for (const auto& [from, to] : pairs) {
             values.set(after.value(to), before.value(from), graph_alignment::match_basis::computed);
         }
         values.grow();
@@ -69,17 +69,17 @@ TEST_CASE("neighbour_matcher: follows operators of equal types from what is know
     comparable_scene after({"y"});
     after.add("Exp", {"y"}, "1").add("Neg", {"1"}, "2").add("Sqrt", {"2"}, "3").result("3");
     SECTION("from an input") {
-        const growth found(before, after, {{"x", "y"}});
-        CHECK(found.is("1", "a"));
-        CHECK(found.is("2", "b"));
-        CHECK(found.is("3", "c"));
-        CHECK(found.values.partner(1) == 1);
-        CHECK(found.values.basis(after.value("2")) == graph_alignment::match_basis::neighbours);
+        const growth grown(before, after, {{"x", "y"}});
+        CHECK(grown.is("1", "a"));
+        CHECK(grown.is("2", "b"));
+        CHECK(grown.is("3", "c"));
+        CHECK(grown.values.partner(1) == 1);
+        CHECK(grown.values.basis(after.value("2")) == graph_alignment::match_basis::neighbours);
     }
     SECTION("from the result, which is matched by position") {
-        const growth found(before, after, {});
-        CHECK(found.is("2", "b"));
-        CHECK(found.is("y", "x"));
+        const growth grown(before, after, {});
+        CHECK(grown.is("2", "b"));
+        CHECK(grown.is("y", "x"));
     }
 }
 
@@ -88,9 +88,9 @@ TEST_CASE("neighbour_matcher: between two readers that look the same nothing is 
     before.add("Exp", {"x"}, "a").add("Exp", {"x"}, "b").add("Sub", {"a", "b"}, "c");
     comparable_scene after({"y"});
     after.add("Exp", {"y"}, "1").add("Exp", {"y"}, "2").add("Sub", {"1", "2"}, "3");
-    const growth found(before, after, {{"x", "y"}});
-    CHECK(found.is("1", ""));
-    CHECK(found.is("2", ""));
+    const growth grown(before, after, {{"x", "y"}});
+    CHECK(grown.is("1", ""));
+    CHECK(grown.is("2", ""));
     CHECK(growth(before, after, {{"x", "y"}, {"c", "3"}}).is("2", "b"));
 }
 
@@ -100,10 +100,10 @@ TEST_CASE("neighbour_matcher: an operator leads with the only one that it may ha
     before.result("c");
     comparable_scene after({"y"});
     after.add("com.microsoft::FusedConv", {"y", "w2"}, "1").add("Exp", {"1"}, "2").result("2");
-    const growth found(before, after, {{"x", "y"}});
-    CHECK(found.is("1", "b"));
-    CHECK(found.values.partner(0) == no_id);
-    CHECK(found.values.partner(1) == 2);
+    const growth grown(before, after, {{"x", "y"}});
+    CHECK(grown.is("1", "b"));
+    CHECK(grown.values.partner(0) == no_id);
+    CHECK(grown.values.partner(1) == 2);
 }
 
 TEST_CASE("neighbour_matcher: an operator that reads something else now stands for the only one in "
@@ -112,11 +112,11 @@ TEST_CASE("neighbour_matcher: an operator that reads something else now stands f
     before.add("Exp", {"z"}, "a").add("Add", {"x", "a"}, "b");
     comparable_scene after({"x", "z"});
     after.add("Exp", {"z"}, "a").add("Add", {"x", "z"}, "b");
-    const growth found(before, after, {{"x", "x"}, {"z", "z"}});
-    CHECK(found.is("a", "a"));
-    CHECK(found.values.partner(0) == 0);
-    CHECK(found.is("b", "b"));
-    CHECK(found.values.partner(1) == no_id);
+    const growth grown(before, after, {{"x", "x"}, {"z", "z"}});
+    CHECK(grown.is("a", "a"));
+    CHECK(grown.values.partner(0) == 0);
+    CHECK(grown.is("b", "b"));
+    CHECK(grown.values.partner(1) == no_id);
 }
 
 } // namespace test::align_detail_neighbour_matcher

@@ -67,9 +67,9 @@ TEST_CASE("reading_order: every operation keeps all that is known about it") {
     const auto early = run(captured, "early", {});
     run(captured, "sum", {early, late});
     captured.add_fault("cut short");
-    const auto made = stemma::detail::reading_order(captured).find();
-    REQUIRE(made.number == std::vector<id>{early, late, 2});
-    const auto& moved = made.operations;
+    const auto order = stemma::detail::reading_order(captured).find();
+    REQUIRE(order.number == std::vector<id>{early, late, 2});
+    const auto& moved = order.operations;
     CHECK(moved[1].module == captured[late].module);
     REQUIRE(moved.names_of(1).size() == 2);
     CHECK(moved.names()[moved.names_of(1)[1]] == "aten.late.default");

@@ -95,9 +95,9 @@ score judge(const attributed_model& opened, const fs::path& folder) {
         if (!module) {
             continue;
         }
-        const auto& made = opened.tags().attributions[node];
-        const auto how = stemma::relate(opened.modules().path(made.module), *module);
-        const bool sure = made.confidence >= 0.9F;
+        const auto& attribution = opened.tags().attributions[node];
+        const auto how = stemma::relate(opened.modules().path(attribution.module), *module);
+        const bool sure = attribution.confidence >= 0.9F;
         result += {1,
                    how == relation::exact ? 1U : 0U,
                    how == relation::contaminated ? 1U : 0U,
@@ -263,9 +263,9 @@ TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is su
             finder.align_operations(operations, provenance::fx,
                                     std::vector<stemma::detail::stated_module>(model.node_count()));
         }
-        auto found = finder.finish().claims;
-        REQUIRE(found.size() == 1);
-        return found.front().of;
+        auto claims = finder.finish().claims;
+        REQUIRE(claims.size() == 1);
+        return claims.front().of;
     };
     const auto one = claims_of({graph});
     const auto same = claims_of({graph, graph});
@@ -287,8 +287,8 @@ TEST_CASE("captured_claims: a trace of another model makes no sure claims, and i
         const attributed_model opened((ours / "anonymous.onnx").string(), all_parts(theirs));
         INFO(name);
         CHECK_FALSE(opened.capture_notes().empty());
-        for (const auto& made : opened.tags().attributions) {
-            CHECK(made.confidence < 0.9F);
+        for (const auto& attribution : opened.tags().attributions) {
+            CHECK(attribution.confidence < 0.9F);
         }
     }
 }
@@ -326,10 +326,10 @@ TEST_CASE("captured_claims: the record of an export is exact, or unused", "[capt
     attribution_options options;
     options.captures = stemma::captures({modules, scratch.make("export.json", record_of(""))});
     const attributed_model opened(model, options);
-    for (const auto& made : opened.tags().attributions) {
-        CHECK(made.source == provenance::exported);
-        CHECK(made.confidence == 1);
-        CHECK(made.module == 0);
+    for (const auto& attribution : opened.tags().attributions) {
+        CHECK(attribution.source == provenance::exported);
+        CHECK(attribution.confidence == 1);
+        CHECK(attribution.module == 0);
     }
     options.captures =
         stemma::captures({modules, scratch.make("other.json", record_of("Sigmoid"))});

@@ -47,7 +47,7 @@ stemma::captured_operations read(const module_tree& modules,
 
 TEST_CASE("captured_fx: reads all six kinds of nodes", "[captured_fx]") {
     const auto modules = some_modules();
-    const auto made = read(
+    const auto operations = read(
         modules,
         {R"({"name":"x","op":"placeholder","target":"x","args":[]})",
          R"({"name":"scale","op":"get_attr","target":"scale","args":[]})",
@@ -57,31 +57,32 @@ TEST_CASE("captured_fx: reads all six kinds of nodes", "[captured_fx]") {
              "module_stack":[""]})",
          R"({"name":"view","op":"call_method","target":"view","args":["mul"],"module_stack":["","fc"]})",
          R"({"name":"output","op":"output","target":"output","args":["view"]})"});
-    REQUIRE(made.size() == 3);
-    CHECK(made.faults().empty());
-    CHECK(made.names()[made.names_of(0)[0]] == "torch.nn.modules.linear.Linear");
-    CHECK(modules.path(made[0].module) == "fc");
-    CHECK(made[0].varies);
-    REQUIRE(made.parameters_of(0).size() == 1);
-    CHECK(made.parameter_names()[made.parameters_of(0)[0].name] == "fc.weight");
-    CHECK(made.parameters_of(0)[0].shape == std::vector<std::int64_t>{4, 8});
-    CHECK(made[1].module == 0);
-    REQUIRE(made.parameters_of(1).size() == 1);
-    CHECK(made.parameter_names()[made.parameters_of(1)[0].name] == "scale");
-    REQUIRE(made.sources_of(1).size() == 1);
-    CHECK(made.sources_of(1)[0] == 0);
-    CHECK(modules.path(made[2].module) == "fc");
+    REQUIRE(operations.size() == 3);
+    CHECK(operations.faults().empty());
+    CHECK(operations.names()[operations.names_of(0)[0]] == "torch.nn.modules.linear.Linear");
+    CHECK(modules.path(operations[0].module) == "fc");
+    CHECK(operations[0].varies);
+    REQUIRE(operations.parameters_of(0).size() == 1);
+    CHECK(operations.parameter_names()[operations.parameters_of(0)[0].name] == "fc.weight");
+    CHECK(operations.parameters_of(0)[0].shape == std::vector<std::int64_t>{4, 8});
+    CHECK(operations[1].module == 0);
+    REQUIRE(operations.parameters_of(1).size() == 1);
+    CHECK(operations.parameter_names()[operations.parameters_of(1)[0].name] == "scale");
+    REQUIRE(operations.sources_of(1).size() == 1);
+    CHECK(operations.sources_of(1)[0] == 0);
+    CHECK(modules.path(operations[2].module) == "fc");
 }
 
 TEST_CASE("captured_fx: a layer of several modules stands for all of them", "[captured_fx]") {
     const auto modules = some_modules();
-    const auto made =
+    const auto operations =
         read(modules, {R"({"name":"a","op":"call_module","target":"attention","args":[]})",
                        R"({"name":"output","op":"output","target":"output","args":["a"]})"});
-    REQUIRE(made.size() == 1);
-    CHECK_FALSE(made[0].exact);
-    REQUIRE(made.parameters_of(0).size() == 1);
-    CHECK(made.parameter_names()[made.parameters_of(0)[0].name] == "attention.out.weight");
+    REQUIRE(operations.size() == 1);
+    CHECK_FALSE(operations[0].exact);
+    REQUIRE(operations.parameters_of(0).size() == 1);
+    CHECK(operations.parameter_names()[operations.parameters_of(0)[0].name] ==
+          "attention.out.weight");
 }
 
 TEST_CASE("captured_fx: computations with sizes may leave nothing", "[captured_fx]") {
@@ -99,12 +100,12 @@ TEST_CASE("captured_fx: computations with sizes may leave nothing", "[captured_f
         read_one(R"({"name":"v","op":"call_method","target":"view","args":["x","d"])" + shape +
                  "}");
         read_one(R"({"name":"output","op":"output","target":"output"})");
-        const auto made = fx.finish(modules).at(0);
-        REQUIRE(made.size() == 4);
-        CHECK(made[0].optional);
-        CHECK(made[1].optional);
-        CHECK(made[2].optional);
-        CHECK_FALSE(made[3].optional);
+        const auto operations = fx.finish(modules).at(0);
+        REQUIRE(operations.size() == 4);
+        CHECK(operations[0].optional);
+        CHECK(operations[1].optional);
+        CHECK(operations[2].optional);
+        CHECK_FALSE(operations[3].optional);
     }
 }
 
@@ -128,48 +129,48 @@ TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own 
                 "file");
         }
     }
-    const auto made = fx.finish(modules);
-    REQUIRE(made.size() == 2);
-    CHECK(made[0].size() == 1);
-    CHECK(made[0].faults().empty());
-    CHECK(made[1].size() == 1);
-    CHECK(made[1].faults().size() == 1); // it is truncated
+    const auto graphs = fx.finish(modules);
+    REQUIRE(graphs.size() == 2);
+    CHECK(graphs[0].size() == 1);
+    CHECK(graphs[0].faults().empty());
+    CHECK(graphs[1].size() == 1);
+    CHECK(graphs[1].faults().size() == 1); // it is truncated
     CHECK(fx.empty());
 }
 
 TEST_CASE("captured_fx: selecting one of several results is not an operation", "[captured_fx]") {
     const auto modules = some_modules();
-    const auto made = read(
+    const auto operations = read(
         modules,
         {R"({"name":"x","op":"placeholder","target":"x","shape":[2]})",
          R"({"name":"a","op":"call_module","target":"attention","args":["x"]})",
          R"({"name":"g","op":"call_function","target":"_operator.getitem","args":["a"],"shape":[2]})",
          R"({"name":"r","op":"call_method","target":"relu","args":["g"],"shape":[2]})",
          R"({"name":"output","op":"output","target":"output"})"});
-    REQUIRE(made.size() == 2);
-    CHECK_FALSE(made[0].optional);
-    REQUIRE(made.sources_of(1).size() == 1);
-    CHECK(made.sources_of(1)[0] == 0);
+    REQUIRE(operations.size() == 2);
+    CHECK_FALSE(operations[0].optional);
+    REQUIRE(operations.sources_of(1).size() == 1);
+    CHECK(operations.sources_of(1)[0] == 0);
 }
 
 TEST_CASE("captured_fx: a placeholder may stand for a parameter", "[captured_fx]") {
     const auto modules = some_modules();
-    const auto made =
+    const auto operations =
         read(modules,
              {R"({"name":"p_fc_weight","op":"placeholder","target":"p_fc_weight",
                       "parameter":"fc.weight"})",
               R"({"name":"t","op":"call_function","target":"aten.t.default","args":["p_fc_weight"],
                       "module_stack":["","fc"]})",
               R"({"name":"output","op":"output","target":"output"})"});
-    REQUIRE(made.size() == 1);
-    CHECK(made.parameters_of(0).size() == 1);
-    CHECK_FALSE(made[0].varies);
+    REQUIRE(operations.size() == 1);
+    CHECK(operations.parameters_of(0).size() == 1);
+    CHECK_FALSE(operations[0].varies);
 }
 
 TEST_CASE("captured_fx: a graph without an output is truncated", "[captured_fx]") {
     const auto modules = some_modules();
-    const auto made = read(modules, {R"({"name":"fc","op":"call_module","target":"fc"})"});
-    CHECK(made.faults().size() == 1);
+    const auto operations = read(modules, {R"({"name":"fc","op":"call_module","target":"fc"})"});
+    CHECK(operations.faults().size() == 1);
     const auto lost = read(modules, {R"({"name":"fc","op":"call_module","target":"gone"})",
                                      R"({"name":"output","op":"output","target":"output"})"});
     REQUIRE(lost.faults().size() == 1);
@@ -190,10 +191,10 @@ TEST_CASE("captured_fx: a layer called many times does not list its parameters f
     for (int i = 0; i < many; ++i) {
         fx.read_node(call.part(), "file");
     }
-    const auto made = fx.finish(modules).at(0);
-    CHECK(made.size() == many);
-    CHECK(made.parameters_of(0).size() == many);
-    CHECK(made.parameters_of(many - 1).empty());
+    const auto operations = fx.finish(modules).at(0);
+    CHECK(operations.size() == many);
+    CHECK(operations.parameters_of(0).size() == many);
+    CHECK(operations.parameters_of(many - 1).empty());
 }
 
 TEST_CASE("captured_fx: there are few graphs", "[captured_fx]") {

@@ -80,9 +80,9 @@ TEST_CASE("find_parameter: finds parameters by path and alias, with shapes", "[c
     builder.add_alias("c", a);
     const auto modules = builder.build();
     for (const char* path : {"own", "a.weight", "c.weight"}) {
-        const auto found = stemma::detail::find_parameter(modules, path);
-        REQUIRE(found.has_value());
-        CHECK(std::vector<std::int64_t>(found->shape.begin(), found->shape.end()) == shape);
+        const auto parameter = stemma::detail::find_parameter(modules, path);
+        REQUIRE(parameter.has_value());
+        CHECK(std::vector<std::int64_t>(parameter->shape.begin(), parameter->shape.end()) == shape);
     }
     for (const char* path : {"", "a", "weight", "a.mean", "a.bias", "b.weight", "a.weight."}) {
         CHECK_FALSE(stemma::detail::find_parameter(modules, path).has_value());
@@ -103,22 +103,24 @@ TEST_CASE("captured_paths: a path that leads nowhere has the module of its longe
         deep += ".q";
     }
     stemma::detail::string_pool paths;
-    const std::vector<std::string> known = {"", "a.b", "a.c.d"};
+    const std::vector<std::string> tree_paths = {"", "a.b", "a.c.d"};
     const std::vector<std::pair<std::string, stemma::id>> lost = {
         {"x.y", 0}, {"a.x", a}, {"a.c", a}, {"a.c.d.x.y", b}, {"e.b.x", a}, {"e.b", a}, {deep, a}};
-    for (const auto& path : known) {
+    for (const auto& path : tree_paths) {
         static_cast<void>(paths.intern(path));
     }
     for (const auto& [path, module] : lost) {
         static_cast<void>(paths.intern(path));
     }
     stemma::captured_operations operations;
-    const stemma::detail::captured_paths found(modules, paths, operations, "trace");
+    const stemma::detail::captured_paths lookup(modules, paths, operations, "trace");
     for (stemma::id p = 0; p < paths.size(); ++p) {
         bool exact = true;
-        const auto module = found.module_of(p, exact);
-        CHECK(exact == (p < known.size()));
-        CHECK(module == (p == 0 ? 0 : p < known.size() ? b : lost[p - known.size()].second));
+        const auto module = lookup.module_of(p, exact);
+        CHECK(exact == (p < tree_paths.size()));
+        CHECK(module == (p == 0                  ? 0
+                         : p < tree_paths.size() ? b
+                                                 : lost[p - tree_paths.size()].second));
     }
     REQUIRE(operations.faults().size() == 1);
     CHECK(operations.faults()[0] ==
@@ -129,7 +131,7 @@ TEST_CASE("captured_paths: the example is one that fits a line", "[captured_json
     stemma::detail::string_pool paths;
     static_cast<void>(paths.intern(std::string(1'000'000, 'q')));
     stemma::captured_operations operations;
-    const stemma::detail::captured_paths found(stemma::module_tree(), paths, operations, "trace");
+    const stemma::detail::captured_paths lookup(stemma::module_tree(), paths, operations, "trace");
     REQUIRE(operations.faults().size() == 1);
     CHECK(operations.faults()[0].size() < 1200);
 }

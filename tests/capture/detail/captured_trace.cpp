@@ -58,7 +58,7 @@ stemma::captured_operations read(std::initializer_list<std::string> events) {
 
 TEST_CASE("captured_trace: a call and what ran below it are one operation", "[captured_trace]") {
     const auto modules = some_modules();
-    const auto made =
+    const auto operations =
         read({enter("", {}), enter("a", {""}),
               R"({"seq":2,"kind":"func","op":"linear","stack":["","a"],
                    "in_ids":["i0","p:a.weight"],"input_shapes":[[2,8],[4,8]],"out_ids":["t1"]})",
@@ -68,22 +68,22 @@ TEST_CASE("captured_trace: a call and what ran below it are one operation", "[ca
                    "in_ids":["i0","t0"],"out_ids":["t1"]})",
               leave("a"), R"({"seq":6,"kind":"func","op":"relu","stack":[""],"in_ids":["t1"]})",
               leave("")});
-    REQUIRE(made.size() == 2);
-    CHECK(made.names_of(0).size() == 3);
-    CHECK(modules.path(made[0].module) == "a");
-    CHECK(made[0].call == 0);
-    CHECK(made[0].varies);
-    REQUIRE(made.parameters_of(0).size() == 1);
-    CHECK(made.parameter_names()[made.parameters_of(0)[0].name] == "a.weight");
-    CHECK(made.parameters_of(0)[0].shape == std::vector<std::int64_t>{4, 8});
-    REQUIRE(made.sources_of(1).size() == 1);
-    CHECK(made.sources_of(1)[0] == 0);
-    CHECK(made[1].module == 0);
-    CHECK(made.faults().empty());
+    REQUIRE(operations.size() == 2);
+    CHECK(operations.names_of(0).size() == 3);
+    CHECK(modules.path(operations[0].module) == "a");
+    CHECK(operations[0].call == 0);
+    CHECK(operations[0].varies);
+    REQUIRE(operations.parameters_of(0).size() == 1);
+    CHECK(operations.parameter_names()[operations.parameters_of(0)[0].name] == "a.weight");
+    CHECK(operations.parameters_of(0)[0].shape == std::vector<std::int64_t>{4, 8});
+    REQUIRE(operations.sources_of(1).size() == 1);
+    CHECK(operations.sources_of(1)[0] == 0);
+    CHECK(operations[1].module == 0);
+    CHECK(operations.faults().empty());
 }
 
 TEST_CASE("captured_trace: an operator seen as a call and below is one", "[captured_trace]") {
-    const auto made = read(
+    const auto operations = read(
         {enter("", {}), R"({"seq":1,"kind":"func","op":"aten.sum","stack":[""],"in_ids":["i0"]})",
          R"({"seq":2,"kind":"func","op":"shape","stack":[""],"in_ids":["t1"]})",
          R"({"seq":3,"kind":"op","op":"aten.sum","stack":[""],"func":null,
@@ -91,38 +91,38 @@ TEST_CASE("captured_trace: an operator seen as a call and below is one", "[captu
          R"({"seq":4,"kind":"op","op":"aten.sum","stack":[""],"func":null,
                         "in_ids":["t1"],"out_ids":["t2"]})",
          leave("")});
-    REQUIRE(made.size() == 3);
-    REQUIRE(made.sources_of(2).size() == 1);
-    CHECK(made.sources_of(2)[0] == 0);
+    REQUIRE(operations.size() == 3);
+    REQUIRE(operations.sources_of(2).size() == 1);
+    CHECK(operations.sources_of(2)[0] == 0);
 }
 
 TEST_CASE("captured_trace: a tensor changed in place comes from the last change",
           "[captured_trace]") {
-    const auto made = read(
+    const auto operations = read(
         {enter("", {}),
          R"({"seq":1,"kind":"func","op":"add","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
          R"({"seq":2,"kind":"func","op":"mul_","stack":[""],"in_ids":["t1"],"out_ids":["t1"]})",
          R"({"seq":3,"kind":"func","op":"exp","stack":[""],"in_ids":["t1"],"out_ids":["t2"]})",
          leave("")});
-    REQUIRE(made.sources_of(2).size() == 1);
-    CHECK(made.sources_of(2)[0] == 1);
+    REQUIRE(operations.sources_of(2).size() == 1);
+    CHECK(operations.sources_of(2)[0] == 1);
 }
 
 TEST_CASE("captured_trace: repeated and unused operations may leave nothing", "[captured_trace]") {
-    const auto made = read(
+    const auto operations = read(
         {enter("", {}),
          R"({"seq":1,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
          R"({"seq":2,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t2"]})",
          R"({"seq":3,"kind":"func","op":"abs","stack":[""],"in_ids":["i0"],"out_ids":["t3"]})",
          R"({"seq":4,"kind":"func","op":"add","stack":[""],"in_ids":["t1","t2"],"out_ids":["t4"]})",
          R"({"kind":"exit","module":"","out_ids":["t4"]})"});
-    REQUIRE(made.size() == 4);
-    CHECK_FALSE(made[0].optional);
-    CHECK(made[1].optional);
-    CHECK(made[2].optional);
-    CHECK_FALSE(made[3].optional);
+    REQUIRE(operations.size() == 4);
+    CHECK_FALSE(operations[0].optional);
+    CHECK(operations[1].optional);
+    CHECK(operations[2].optional);
+    CHECK_FALSE(operations[3].optional);
     // Its results may be those of the earlier one.
-    CHECK(ranges::count(made.sources_of(3), id(0)) == 2);
+    CHECK(ranges::count(operations.sources_of(3), id(0)) == 2);
 }
 
 TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fault",
@@ -143,8 +143,8 @@ TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fa
                 .part(),
             "file");
         trace.read_event(test::parsed_json(leave("")).part(), "file");
-        const auto made = trace.finish(modules);
-        return std::vector<std::string>(made.faults().begin(), made.faults().end());
+        const auto operations = trace.finish(modules);
+        return std::vector<std::string>(operations.faults().begin(), operations.faults().end());
     };
     CHECK(faults_of("a.weight", "[4,8]").empty());
     CHECK(faults_of("a.weight", "null").empty());
@@ -183,18 +183,18 @@ TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]"
 TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias is not",
           "[captured_trace]") {
     const auto modules = some_modules();
-    const auto made =
+    const auto operations =
         read({enter("", {}), enter("a.x.deeper", {""}),
               R"({"seq":1,"kind":"func","op":"add","stack":["","a.x.deeper"],"in_ids":[]})",
               leave("a.x.deeper"), enter("c", {""}),
               R"({"seq":2,"kind":"func","op":"add","stack":["","c"],"in_ids":[]})", leave("c"),
               leave("")});
-    CHECK(modules.path(made[0].module) == "a.x");
-    CHECK_FALSE(made[0].exact);
-    CHECK(modules.path(made[1].module) == "b");
-    CHECK(made[1].exact);
-    REQUIRE(made.faults().size() == 1);
-    CHECK(made.faults()[0].find("a.x.deeper") != std::string::npos);
+    CHECK(modules.path(operations[0].module) == "a.x");
+    CHECK_FALSE(operations[0].exact);
+    CHECK(modules.path(operations[1].module) == "b");
+    CHECK(operations[1].exact);
+    REQUIRE(operations.faults().size() == 1);
+    CHECK(operations.faults()[0].find("a.x.deeper") != std::string::npos);
 }
 
 TEST_CASE("captured_trace: below an unhooked module, parameters show the module",
@@ -213,13 +213,13 @@ TEST_CASE("captured_trace: below an unhooked module, parameters show the module"
     }
     trace.read_event(test::parsed_json(leave("")).part(), "file");
     const auto modules = some_modules();
-    const auto made = trace.finish(modules);
-    REQUIRE(made.size() == 4);
-    CHECK(modules.path(made[0].module) == "a");
-    CHECK(modules.path(made[1].module) == "a.x");
-    CHECK(modules.path(made[2].module) == "a");
+    const auto operations = trace.finish(modules);
+    REQUIRE(operations.size() == 4);
+    CHECK(modules.path(operations[0].module) == "a");
+    CHECK(modules.path(operations[1].module) == "a.x");
+    CHECK(modules.path(operations[2].module) == "a");
     for (id i = 0; i < 3; ++i) {
-        CHECK_FALSE(made[i].exact);
+        CHECK_FALSE(operations[i].exact);
     }
 }
 
@@ -252,12 +252,12 @@ TEST_CASE("captured_trace: operations may be given without events", "[captured_t
     trace.read_operation(
         test::parsed_json(R"({"op":"aten::relu","module":"a","in_ids":["t"]})").part(), "file");
     const auto modules = some_modules();
-    const auto made = trace.finish(modules);
-    REQUIRE(made.size() == 2);
-    CHECK(modules.path(made[0].module) == "a.x");
-    CHECK(made[0].call == 1);
-    CHECK(made.sources_of(1).size() == 1);
-    CHECK(made.faults().empty());
+    const auto operations = trace.finish(modules);
+    REQUIRE(operations.size() == 2);
+    CHECK(modules.path(operations[0].module) == "a.x");
+    CHECK(operations[0].call == 1);
+    CHECK(operations.sources_of(1).size() == 1);
+    CHECK(operations.faults().empty());
 }
 
 } // namespace test::capture_detail_captured_trace

@@ -24,10 +24,11 @@ using found = std::vector<std::string>;
 
 found findings_of(const std::string& bytes, const std::string& file) {
     const stemma::wire_model model(bytes, file);
-    found told;
-    stemma::detail::check_data(
-        model, [&](const stemma::finding& one) { told.push_back(one.code + " at " + one.place); });
-    return told;
+    found findings;
+    stemma::detail::check_data(model, [&](const stemma::finding& one) {
+        findings.push_back(one.code + " at " + one.place);
+    });
+    return findings;
 }
 
 std::string model_with(const std::vector<test::message>& tensors) {
@@ -41,12 +42,12 @@ std::string model_with(const std::vector<test::message>& tensors) {
 /// A tensor of floats whose data are elsewhere.
 test::message external(const std::string& name, std::uint64_t elements, const std::string& location,
                        std::vector<std::pair<std::string, std::string>> more = {}) {
-    auto made = test::message().number(1, elements).number(2, 1).text(8, name);
-    made.inner(13, test::entry("location", location));
+    auto fields = test::message().number(1, elements).number(2, 1).text(8, name);
+    fields.inner(13, test::entry("location", location));
     for (const auto& [key, value] : more) {
-        made.inner(13, test::entry(key, value));
+        fields.inner(13, test::entry(key, value));
     }
-    return made.number(14, 1);
+    return fields.number(14, 1);
 }
 
 } // namespace
@@ -76,25 +77,26 @@ TEST_CASE("check_data: inline data must have the size of type and dims") {
 
 TEST_CASE("check_data: typed data must have as many elements as dims") {
     constexpr std::uint64_t few = 5;
-    const auto told = [](std::uint64_t type, const test::message& data, std::uint64_t elements) {
-        auto made = test::message().number(1, elements).number(2, type).text(8, "a");
-        return findings_of(model_with({made.append(data)}), "m");
+    const auto findings_with = [](std::uint64_t type, const test::message& data,
+                                  std::uint64_t elements) {
+        auto fields = test::message().number(1, elements).number(2, type).text(8, "a");
+        return findings_of(model_with({fields.append(data)}), "m");
     };
     const found wrong{"data.size at initializer 'a'"};
     const auto none = test::message();
     for (std::uint64_t type = 1; type < 27; ++type) {
         INFO(type);
-        CHECK(told(type, none, few) == wrong);
-        CHECK(told(type, none, 0).empty());
+        CHECK(findings_with(type, none, few) == wrong);
+        CHECK(findings_with(type, none, 0).empty());
     }
     const auto numbers = [](std::uint32_t field, std::uint64_t count) {
         return test::message().packed(field, std::vector<std::uint64_t>(count, 300));
     };
     const auto check = [&](std::uint64_t type, std::uint64_t needed, auto data) {
         INFO(type);
-        CHECK(told(type, data(needed), few).empty());
-        CHECK(told(type, data(needed - 1), few) == wrong);
-        CHECK(told(type, data(needed + 1), few) == wrong);
+        CHECK(findings_with(type, data(needed), few).empty());
+        CHECK(findings_with(type, data(needed - 1), few) == wrong);
+        CHECK(findings_with(type, data(needed + 1), few) == wrong);
     };
     for (const std::uint64_t type : {2U, 3U, 4U, 5U, 6U, 9U, 10U, 16U, 17U, 18U, 19U, 20U, 24U}) {
         check(type, few, [&](auto count) { return numbers(5, count); });
@@ -163,8 +165,8 @@ TEST_CASE("check_data: exported models are consistent") {
     for (const auto& path : test::model_files()) {
         const stemma::mapped_file file(path);
         INFO(path);
-        for (const auto& told : findings_of(std::string(file.bytes()), path)) {
-            CHECK(told == "data.missing at file 'weights.bin'"); // which is not kept
+        for (const auto& finding : findings_of(std::string(file.bytes()), path)) {
+            CHECK(finding == "data.missing at file 'weights.bin'"); // which is not kept
         }
     }
 }

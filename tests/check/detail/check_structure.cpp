@@ -18,13 +18,13 @@ namespace {
 
 std::vector<std::string> findings_of(const std::string& bytes) {
     const stemma::wire_model model(bytes);
-    std::vector<std::string> told;
-    stemma::detail::check_structure(model, [&](const stemma::finding& found) {
-        CHECK((found.node == stemma::no_id || found.node < model.node_count()));
-        CHECK_FALSE(found.place.empty());
-        told.push_back(found.code + " at " + found.place);
+    std::vector<std::string> findings;
+    stemma::detail::check_structure(model, [&](const stemma::finding& finding) {
+        CHECK((finding.node == stemma::no_id || finding.node < model.node_count()));
+        CHECK_FALSE(finding.place.empty());
+        findings.push_back(finding.code + " at " + finding.place);
     });
-    return told;
+    return findings;
 }
 
 using found = std::vector<std::string>;
@@ -73,13 +73,13 @@ TEST_CASE("check_structure: reports each violated rule at its place") {
         const auto bytes = model_of(test::graph(
             {relu("x", "h"), relu("q", "i", "first"), relu("q", "y")}, {"x"}, {"y", "z"}));
         const stemma::wire_model model(bytes);
-        std::vector<std::string> told;
+        std::vector<std::string> findings;
         stemma::detail::check_structure(model, [&](const stemma::finding& one) {
-            told.push_back((one.node == stemma::no_id ? "-" : std::to_string(one.node)) + " " +
-                           one.place + " " + one.text);
+            findings.push_back((one.node == stemma::no_id ? "-" : std::to_string(one.node)) + " " +
+                               one.place + " " + one.text);
         });
-        CHECK(told == found{"1 value 'q' is read by node 'first' (#1), but never produced",
-                            "- value 'z' is an output of its graph, but never produced"});
+        CHECK(findings == found{"1 value 'q' is read by node 'first' (#1), but never produced",
+                                "- value 'z' is an output of its graph, but never produced"});
     }
     SECTION("a value with two producers") {
         CHECK(findings_of(model_of(test::graph({relu("x", "y", "a"), relu("x", "y", "b")}, {"x"},
@@ -88,12 +88,12 @@ TEST_CASE("check_structure: reports each violated rule at its place") {
     SECTION("a name with many producers is reported once") {
         const auto bytes = model_of(
             test::graph({relu("x", "y", "a"), relu("x", "y", "b"), relu("x", "y")}, {"x"}, {"y"}));
-        std::vector<std::string> told;
+        std::vector<std::string> findings;
         stemma::detail::check_structure(stemma::wire_model(bytes), [&](const stemma::finding& one) {
-            told.push_back(std::to_string(one.node) + " " + one.text);
+            findings.push_back(std::to_string(one.node) + " " + one.text);
         });
-        CHECK(told == found{"1 is defined more than once: by node 'a' (#0), node 'b' (#1) and "
-                            "node #2"});
+        CHECK(findings == found{"1 is defined more than once: by node 'a' (#0), node 'b' (#1) and "
+                                "node #2"});
     }
     SECTION("nodes that are not in order") {
         CHECK(findings_of(
@@ -119,8 +119,8 @@ TEST_CASE("check_structure: reports each violated rule at its place") {
               found{"node.unsorted at node 0/then_branch#0"});
     }
     SECTION("a body that uses a name of the graph around it") {
-        const auto owner = [&](const char* made) {
-            return test::owner_node("If", {"c"}, {"y"}, {body_with({relu("x", made)})});
+        const auto owner = [&](const char* output) {
+            return test::owner_node("If", {"c"}, {"y"}, {body_with({relu("x", output)})});
         };
         CHECK(findings_of(model_of(test::graph({owner("i")}, {"x", "c"}, {"y"}))).empty());
         CHECK(findings_of(model_of(test::graph({owner("c")}, {"x", "c"}, {"y"}))) ==

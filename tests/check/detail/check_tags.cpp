@@ -24,12 +24,12 @@ using counts = std::map<std::string, int>;
 
 counts findings_of(const std::string& bytes) {
     const stemma::wire_model model(bytes);
-    counts told;
+    counts by_code;
     stemma::detail::check_tags(model, [&](const stemma::finding& one) {
         CHECK_FALSE(one.place.empty());
-        ++told[one.code];
+        ++by_code[one.code];
     });
-    return told;
+    return by_code;
 }
 
 std::string bytes_of(const std::string& fixture) {
@@ -77,9 +77,9 @@ TEST_CASE("check_tags: reports manual changes") {
               counts{{"tags.unknown_module", 1}});
     }
     SECTION("a tag of no module") {
-        const auto told =
+        const auto findings =
             findings_of(replaced(tagged, "/", "_", stemma::detail::source_module_key));
-        CHECK(told == counts{{"tags.unknown_tag", 1}});
+        CHECK(findings == counts{{"tags.unknown_tag", 1}});
     }
     SECTION("a carrier that is gone from a node") {
         CHECK(findings_of(replaced(replaced(tagged, key, "pkg.stemma.mXdule"),
@@ -132,11 +132,11 @@ TEST_CASE("check_tags: reports carriers that disagree") {
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const auto tagged = test::tag(original, {true, false, true, false, false}, &tree);
     // The module in the metadata becomes another existing one, with another tag.
-    const auto told =
+    const auto findings =
         findings_of(replaced(tagged, "encoder.layer.0.intermediate.dense",
                              "encoder.layer.1.intermediate.dense", stemma::detail::module_key));
-    CHECK(told.count("tags.inconsistent") == 1);
-    CHECK(told.count("tags.disagree") == 1);
+    CHECK(findings.count("tags.inconsistent") == 1);
+    CHECK(findings.count("tags.disagree") == 1);
     // An unrecorded carrier is reported once.
     const auto doubled = replaced(tagged, "\"doc-string\"", "\"metadata\"  ", "\"carriers\"");
     CHECK(findings_of(doubled) == counts{{"tags.unrecorded", 1}});
@@ -148,11 +148,11 @@ TEST_CASE("check_tags: compares the tree with that of a capture") {
     const auto original = bytes_of("bert_micro/model.onnx");
     const auto tagged = test::tag(original, {}, &tree);
     const auto places = [&](const std::string& bytes, const stemma::module_tree& expected) {
-        std::string told;
+        std::string text;
         stemma::detail::check_tree(
             stemma::wire_model(bytes), expected,
-            [&](const stemma::finding& one) { told += one.code + " " + one.place; });
-        return told;
+            [&](const stemma::finding& one) { text += one.code + " " + one.place; });
+        return text;
     };
     CHECK(places(tagged, tree).empty());
     CHECK(places(original, tree) == "tags.none model");

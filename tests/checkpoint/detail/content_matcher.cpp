@@ -69,7 +69,7 @@ std::vector<indices> match(const std::vector<tensor_of>& initializers,
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
     std::string data;
-    std::vector<stemma::checkpoint::entry> known;
+    std::vector<stemma::checkpoint::entry> saved;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         stemma::checkpoint::entry entry;
         entry.name = "e" + std::to_string(i);
@@ -80,11 +80,11 @@ std::vector<indices> match(const std::vector<tensor_of>& initializers,
         entry.size = entries[i].values.size() * 4;
         entry.alias_of = i;
         data += bytes_of(entries[i].values);
-        known.push_back(std::move(entry));
+        saved.push_back(std::move(entry));
     }
     std::vector<stemma::mapped_file> files;
     files.push_back(stemma::mapped_file::holding(data, "file"));
-    const stemma::checkpoint weights(std::move(files), std::move(known));
+    const stemma::checkpoint weights(std::move(files), std::move(saved));
     return stemma::detail::content_matcher(model, weights)
         .match(std::vector<bool>(initializers.size(), true));
 }

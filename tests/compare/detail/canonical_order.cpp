@@ -37,8 +37,8 @@ TEST_CASE("canonical_order: bodies come before their owner by attribute, functio
         return test::graph_attribute(
             name, test::graph({node(op, {"x"}, {op}), node("End", {op}, {name})}, {}, {name}));
     };
-    const auto made = [](const std::vector<test::message>& attributes,
-                         const std::vector<std::string>& functions) {
+    const auto order_with = [](const std::vector<test::message>& attributes,
+                               const std::vector<std::string>& functions) {
         auto built = test::model(test::graph(
             {node("First", {"x"}, {"a"}), test::owner_node("If", {"a"}, {"y"}, attributes)}, {"x"},
             {"y"}));
@@ -50,11 +50,11 @@ TEST_CASE("canonical_order: bodies come before their owner by attribute, functio
     };
     const auto then_branch = body("then_branch", "Relu");
     const auto else_branch = body("else_branch", "Tanh");
-    const auto order = made({then_branch, else_branch}, {"G", "F"});
+    const auto order = order_with({then_branch, else_branch}, {"G", "F"});
     CHECK(order == std::vector<std::string>{"First", "Tanh", "End", "Relu", "End", "If", "InF",
                                             "InG", "1/else_branch", "1/then_branch", "", "@own::F",
                                             "@own::G"});
-    CHECK(made({else_branch, then_branch}, {"F", "G"}) == order);
+    CHECK(order_with({else_branch, then_branch}, {"F", "G"}) == order);
 }
 
 } // namespace test::compare_detail_canonical_order

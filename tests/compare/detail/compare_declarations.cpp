@@ -24,8 +24,8 @@ std::string bytes_of(std::uint64_t opset, unsigned element_type) {
 std::string difference_of(const std::string& first, const std::string& second) {
     const stemma::wire_model a(first, "a");
     const stemma::wire_model b(second, "b");
-    const auto found = stemma::detail::compare_declarations(a, b);
-    return found ? found->text : "";
+    const auto difference = stemma::detail::compare_declarations(a, b);
+    return difference ? difference->text : "";
 }
 
 } // namespace

@@ -27,14 +27,14 @@ TEST_CASE("compare_headers: operator sets, inputs and outputs") {
     const stemma::wire_model a(first, "a");
     const stemma::wire_model b(second, "b");
     CHECK(stemma::detail::compare_headers(a, a).empty());
-    const auto found = stemma::detail::compare_headers(a, b);
-    REQUIRE(found.size() == 3);
-    CHECK(found[0].what == "opset ai.onnx");
-    CHECK(found[0].second == "18");
-    CHECK(found[1].what == "input 0");
-    CHECK(found[1].first == "x");
-    CHECK(found[2].first.empty());
-    CHECK(found[2].second == "more");
+    const auto differences = stemma::detail::compare_headers(a, b);
+    REQUIRE(differences.size() == 3);
+    CHECK(differences[0].what == "opset ai.onnx");
+    CHECK(differences[0].second == "18");
+    CHECK(differences[1].what == "input 0");
+    CHECK(differences[1].first == "x");
+    CHECK(differences[2].first.empty());
+    CHECK(differences[2].second == "more");
 }
 
 TEST_CASE("compare_headers: types and shapes of inputs and outputs") {
@@ -51,8 +51,8 @@ TEST_CASE("compare_headers: types and shapes of inputs and outputs") {
         return message().text(1, name).inner(
             2, message().inner(1, message().number(1, type).inner(2, dims)));
     };
-    const auto found = [&](unsigned type_in, const test::names& in, unsigned type_out,
-                           const test::names& out) {
+    const auto changes = [&](unsigned type_in, const test::names& in, unsigned type_out,
+                             const test::names& out) {
         const auto with = [&](unsigned x_type, const test::names& x_shape, unsigned y_type,
                               const test::names& y_shape) {
             return test::model(test::graph({test::node("Relu", {"x"}, {"y"})})
@@ -70,19 +70,20 @@ TEST_CASE("compare_headers: types and shapes of inputs and outputs") {
         }
         return text;
     };
-    CHECK(found(1, {"batch", "8"}, 1, {"batch", "8"}).empty());
-    CHECK(found(10, {"batch", "8"}, 1, {"batch", "8"}) ==
+    CHECK(changes(1, {"batch", "8"}, 1, {"batch", "8"}).empty());
+    CHECK(changes(10, {"batch", "8"}, 1, {"batch", "8"}) ==
           "input x: float32[batch,8] -> float16[batch,8]\n");
-    CHECK(found(1, {"1", "8"}, 1, {"batch", "8"}) == "input x: float32[batch,8] -> float32[1,8]\n");
-    CHECK(found(1, {"batch", "8"}, 10, {"batch", "8"}) ==
+    CHECK(changes(1, {"1", "8"}, 1, {"batch", "8"}) ==
+          "input x: float32[batch,8] -> float32[1,8]\n");
+    CHECK(changes(1, {"batch", "8"}, 10, {"batch", "8"}) ==
           "output y: float32[batch,8] -> float16[batch,8]\n");
-    CHECK(found(1, {"batch", "8"}, 1, {"batch", "9"}) ==
+    CHECK(changes(1, {"batch", "8"}, 1, {"batch", "9"}) ==
           "output y: float32[batch,8] -> float32[batch,9]\n");
-    CHECK(found(1, {"batch", "8"}, 1, {"8"}) == "output y: float32[batch,8] -> float32[8]\n");
+    CHECK(changes(1, {"batch", "8"}, 1, {"8"}) == "output y: float32[batch,8] -> float32[8]\n");
     // Shape inference may know more.
-    CHECK(found(1, {"batch", "8"}, 1, {"1", "8"}).empty());
-    CHECK(found(1, {"batch", "8"}, 1, {"batch", "?"}).empty());
-    CHECK(found(1, {"batch", "8"}, 0, {"batch", "?"}).empty());
+    CHECK(changes(1, {"batch", "8"}, 1, {"1", "8"}).empty());
+    CHECK(changes(1, {"batch", "8"}, 1, {"batch", "?"}).empty());
+    CHECK(changes(1, {"batch", "8"}, 0, {"batch", "?"}).empty());
 }
 
 } // namespace test::compare_detail_compare_headers

@@ -19,15 +19,15 @@ namespace {
 std::string difference_of(const std::string& a, const std::string& b) {
     const stemma::wire_model first(a);
     const stemma::wire_model second(b);
-    const auto found = stemma::detail::compare_structure(first, second).difference;
+    const auto difference = stemma::detail::compare_structure(first, second).difference;
     // Whether there is a difference does not depend on which model comes first.
     const auto back = stemma::detail::compare_structure(second, first).difference;
-    CHECK(found.has_value() == back.has_value());
-    if (!found) {
+    CHECK(difference.has_value() == back.has_value());
+    if (!difference) {
         return "";
     }
-    const auto at = found->first != stemma::no_id ? found->first : found->second;
-    return (at == stemma::no_id ? "" : "#" + std::to_string(at) + " ") + found->text;
+    const auto at = difference->first != stemma::no_id ? difference->first : difference->second;
+    return (at == stemma::no_id ? "" : "#" + std::to_string(at) + " ") + difference->text;
 }
 
 std::string graph_of(const std::vector<test::message>& nodes, const test::names& inputs = {"x"},

@@ -41,16 +41,16 @@ std::string explained(const stemma::attributed_model& from, const stemma::attrib
     }
     const auto pairs =
         stemma::detail::pair_modules(a.modules(), a.contents(), b.modules(), b.contents());
-    const auto found = stemma::detail::explain_reads(
+    const auto explanation = stemma::detail::explain_reads(
         a, b, pairs, match,
         stemma::detail::find_changed_reads(
             a, b, match, stemma::detail::paired_graphs(a.model(), b.model(), match)));
     std::string text;
-    for (auto m : found.moved) {
+    for (auto m : explanation.moved) {
         text.append(a.modules().name(m)).append(" ");
     }
     text.append("|");
-    for (const auto& read : found.rewired) {
+    for (const auto& read : explanation.rewired) {
         text.append(" ").append(a.modules().name(a.module_of(read.reader)));
     }
     return text;

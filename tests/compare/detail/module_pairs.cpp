@@ -49,12 +49,12 @@ struct scene {
 /// Returns: by path of the first tree the path of the partner; "-" for none.
 std::map<std::string, std::string> pair(const scene& a, const scene& b) {
     const auto pairs = stemma::detail::pair_modules(a.tree, a.contents, b.tree, b.contents);
-    std::map<std::string, std::string> found;
+    std::map<std::string, std::string> paths;
     for (id m = 1; m < a.tree.size(); ++m) {
         const auto n = pairs.to_second[m];
-        found[a.tree.path(m)] = n == no_id ? "-" : b.tree.path(n);
+        paths[a.tree.path(m)] = n == no_id ? "-" : b.tree.path(n);
     }
-    return found;
+    return paths;
 }
 
 using paths = std::map<std::string, std::string>;
@@ -82,10 +82,10 @@ TEST_CASE("pair_modules: an inserted layer shifts the numbers of its successors"
 TEST_CASE("pair_modules: a moved module is recognized by its contents, with its descendants") {
     const scene a({{"x.inner.deep", {3, 3}}, {"y.other", {4, 4}}});
     const scene b({{"x.left", {5, 5}}, {"y.inner.deep", {3, 3}}, {"y.other", {4, 4}}});
-    const auto found = pair(a, b);
-    CHECK(found.at("x.inner") == "y.inner");
-    CHECK(found.at("x.inner.deep") == "y.inner.deep");
-    CHECK(found.at("y.other") == "y.other");
+    const auto pairs = pair(a, b);
+    CHECK(pairs.at("x.inner") == "y.inner");
+    CHECK(pairs.at("x.inner.deep") == "y.inner.deep");
+    CHECK(pairs.at("y.other") == "y.other");
 }
 
 TEST_CASE("pair_modules: a model may be wrapped") {

@@ -48,14 +48,14 @@ struct scene {
 };
 
 std::vector<id> match(const scene& a, const scene& b) {
-    stemma::detail::node_match found(a.label.size(), b.label.size());
-    stemma::detail::match_nodes(a.view(), b.view(), found);
-    for (id v = 0; v < found.to_second.size(); ++v) {
-        if (found.to_second[v] != no_id) {
-            CHECK(found.to_first[found.to_second[v]] == v);
+    stemma::detail::node_match pairs(a.label.size(), b.label.size());
+    stemma::detail::match_nodes(a.view(), b.view(), pairs);
+    for (id v = 0; v < pairs.to_second.size(); ++v) {
+        if (pairs.to_second[v] != no_id) {
+            CHECK(pairs.to_first[pairs.to_second[v]] == v);
         }
     }
-    return found.to_second;
+    return pairs.to_second;
 }
 
 } // namespace
@@ -125,24 +125,24 @@ TEST_CASE("match_nodes: equal operators of a module are told apart by unique one
 TEST_CASE("match_nodes: an operator with other attributes is a changed pair, not a match") {
     const scene a({1, 2, 3}, {{0, 1}, {1, 2}});
     scene b({1, 8, 3}, {{0, 1}, {1, 2}});
-    stemma::detail::node_match found(3, 3);
+    stemma::detail::node_match match(3, 3);
     auto from = a.view();
     auto to = b.view();
     const std::vector<std::uint64_t> types(3, 1);
     from.type = to.type = types;
-    stemma::detail::match_nodes(from, to, found);
-    CHECK(found.to_second == std::vector<id>{0, no_id, 2});
-    CHECK(found.changed == std::vector<std::pair<id, id>>{{1, 1}});
+    stemma::detail::match_nodes(from, to, match);
+    CHECK(match.to_second == std::vector<id>{0, no_id, 2});
+    CHECK(match.changed == std::vector<std::pair<id, id>>{{1, 1}});
 }
 
 TEST_CASE("match_nodes: known pairs stay, and quiet operators are left out") {
     scene a({1, 1, 7}, {{2, 0}});
     const scene b({1, 1}, {});
     a.quiet = {0, 0, 1};
-    stemma::detail::node_match found(3, 2);
-    found.add(0, 1);
-    stemma::detail::match_nodes(a.view(), b.view(), found);
-    CHECK(found.to_second == std::vector<id>{1, 0, no_id});
+    stemma::detail::node_match match(3, 2);
+    match.add(0, 1);
+    stemma::detail::match_nodes(a.view(), b.view(), match);
+    CHECK(match.to_second == std::vector<id>{1, 0, no_id});
 }
 
 TEST_CASE(

@@ -24,28 +24,28 @@ namespace {
 template <class Hash>
 void compare_with_map(const std::vector<std::uint64_t>& keys, Hash hash, std::size_t expected) {
     flat_index index(expected);
-    std::vector<std::uint64_t> kept;
-    std::unordered_map<std::uint64_t, id> known;
+    std::vector<std::uint64_t> unique;
+    std::unordered_map<std::uint64_t, id> reference;
     const auto equals = [&](std::uint64_t key) {
-        return [&kept, key](id candidate) { return kept[candidate] == key; };
+        return [&unique, key](id candidate) { return unique[candidate] == key; };
     };
     std::size_t differing = 0;
     for (auto key : keys) {
-        const auto before = known.find(key);
-        const auto found = index.find(hash(key), equals(key));
-        differing += found == (before == known.end() ? no_id : before->second) ? 0U : 1U;
-        const auto next = static_cast<id>(kept.size());
+        const auto before = reference.find(key);
+        const auto entry = index.find(hash(key), equals(key));
+        differing += entry == (before == reference.end() ? no_id : before->second) ? 0U : 1U;
+        const auto next = static_cast<id>(unique.size());
         const auto stored = index.insert(hash(key), next, equals(key));
         if (stored == next) {
-            kept.push_back(key);
+            unique.push_back(key);
         }
-        differing += stored == known.emplace(key, next).first->second ? 0U : 1U;
+        differing += stored == reference.emplace(key, next).first->second ? 0U : 1U;
     }
-    for (const auto& [key, value] : known) {
+    for (const auto& [key, value] : reference) {
         differing += index.find(hash(key), equals(key)) == value ? 0U : 1U;
     }
     CHECK(differing == 0);
-    CHECK(index.size() == known.size());
+    CHECK(index.size() == reference.size());
 }
 
 std::vector<std::uint64_t> random_keys(std::size_t count, std::size_t range) {
@@ -99,7 +99,8 @@ TEST_CASE("flat_index: reserve keeps what is there", "[core][flat_index]") {
         index.reserve(room);
         CHECK(index.size() == 100);
         for (id i = 0; i < 100; ++i) {
-            CHECK(index.find(std::uint64_t{i} << 40U, [i](id known) { return known == i; }) == i);
+            CHECK(index.find(std::uint64_t{i} << 40U,
+                             [i](id candidate) { return candidate == i; }) == i);
         }
     }
 }
@@ -109,12 +110,12 @@ TEST_CASE("flat_index: one hash may have several ids if the caller wants", "[cor
     for (id i = 0; i < 5; ++i) {
         index.insert(7, i, [](id) { return false; });
     }
-    std::vector<id> seen;
-    CHECK(index.find(7, [&](id known) {
-        seen.push_back(known);
+    std::vector<id> candidates;
+    CHECK(index.find(7, [&](id candidate) {
+        candidates.push_back(candidate);
         return false;
     }) == no_id);
-    CHECK(seen == std::vector<id>{0, 1, 2, 3, 4});
+    CHECK(candidates == std::vector<id>{0, 1, 2, 3, 4});
 }
 
 TEST_CASE("flat_index: absorbs another, reporting what was there before", "[core][flat_index]") {
@@ -126,7 +127,7 @@ TEST_CASE("flat_index: absorbs another, reporting what was there before", "[core
     const auto fill = [&](flat_index& index, std::size_t begin, std::size_t end) {
         for (auto i = begin; i < end; ++i) {
             index.insert(hash(keys[i]), static_cast<id>(i - begin),
-                         [&](id known) { return keys[begin + known] == keys[i]; });
+                         [&](id candidate) { return keys[begin + candidate] == keys[i]; });
         }
     };
     flat_index whole;
@@ -138,17 +139,17 @@ TEST_CASE("flat_index: absorbs another, reporting what was there before", "[core
     std::size_t met = 0;
     first.insert_all(
         second, static_cast<id>(middle), [&](id a, id b) { return keys[a] == keys[b]; },
-        [&](id known, id raised) {
+        [&](id earlier, id raised) {
             ++met;
-            CHECK(known < middle);
+            CHECK(earlier < middle);
             CHECK(raised >= middle);
-            CHECK(keys[known] == keys[raised]);
+            CHECK(keys[earlier] == keys[raised]);
         });
     CHECK(met > 0);
     CHECK(first.size() == whole.size());
     std::size_t differing = 0;
     for (auto key : keys) {
-        const auto equal = [&](id known) { return keys[known] == key; };
+        const auto equal = [&](id candidate) { return keys[candidate] == key; };
         differing += first.find(hash(key), equal) == whole.find(hash(key), equal) ? 0U : 1U;
     }
     CHECK(differing == 0);

@@ -39,8 +39,8 @@ TEST_CASE("grouped_ids: every group has its members in insertion order") {
         REQUIRE(grouped.size() == count);
         std::vector<id> chained;
         for (std::size_t g = 0; g < count; ++g) {
-            const auto found = grouped[g];
-            CHECK(std::vector<id>(found.begin(), found.end()) == expected[g]);
+            const auto members = grouped[g];
+            CHECK(std::vector<id>(members.begin(), members.end()) == expected[g]);
             chained.insert(chained.end(), expected[g].begin(), expected[g].end());
             const auto range = grouped.range(0, g + 1);
             CHECK(std::vector<id>(range.begin(), range.end()) == chained);

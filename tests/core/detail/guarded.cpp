@@ -11,12 +11,12 @@ namespace test::core_detail_guarded {
 TEST_CASE("guarded: concurrent threads change the value one at a time") {
     stemma::detail::guarded<std::vector<int>> shared;
     shared.emplace(1, 0);
-    const auto& seen = shared;
+    const auto& view = shared;
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&] {
             for (int i = 0; i < 1000; ++i) {
-                seen.ask([](auto& all) { all.push_back(all.back() + 1); });
+                view.ask([](auto& all) { all.push_back(all.back() + 1); });
             }
         });
     }

@@ -36,13 +36,13 @@ TEST_CASE("hash_bytes: every bit and the length count", "[core][hash]") {
     test::random_numbers random(2);
     for (std::size_t length = 1; length < 70; ++length) {
         const auto text = random.bytes(length);
-        std::set<std::uint64_t> seen{hash_bytes(text)};
+        std::set<std::uint64_t> hashes{hash_bytes(text)};
         for (std::size_t bit = 0; bit < 8 * length; ++bit) {
             auto changed = text;
             changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
-            seen.insert(hash_bytes(changed));
+            hashes.insert(hash_bytes(changed));
         }
-        CHECK(seen.size() == 8 * length + 1);
+        CHECK(hashes.size() == 8 * length + 1);
     }
     std::set<std::uint64_t> zeros;
     for (std::size_t length = 0; length < 70; ++length) {
@@ -66,8 +66,8 @@ TEST_CASE("hash_bytes: both halves distinguish similar names", "[core][hash]") {
     for (const auto& buckets : {high, low}) {
         double chi_squared = 0;
         const double expected = static_cast<double>(count) / 1024;
-        for (auto found : buckets) {
-            const auto off = static_cast<double>(found) - expected;
+        for (auto hits : buckets) {
+            const auto off = static_cast<double>(hits) - expected;
             chi_squared += off * off / expected;
         }
         // 1023 degrees of freedom: 1300 is six standard deviations above the expectation.
@@ -76,13 +76,13 @@ TEST_CASE("hash_bytes: both halves distinguish similar names", "[core][hash]") {
 }
 
 TEST_CASE("hash_mix: order counts, and small numbers do not collide", "[core][hash]") {
-    std::set<std::uint64_t> seen;
+    std::set<std::uint64_t> hashes;
     for (std::uint64_t a = 0; a < 300; ++a) {
         for (std::uint64_t b = 0; b < 300; ++b) {
-            seen.insert(hash_mix(a, b));
+            hashes.insert(hash_mix(a, b));
         }
     }
-    CHECK(seen.size() == 300 * 300);
+    CHECK(hashes.size() == 300 * 300);
     STATIC_REQUIRE(hash_mix(1, 2) != hash_mix(2, 1));
 }
 

@@ -21,9 +21,9 @@ using stemma::detail::id_set_pool;
 namespace {
 
 std::vector<id> elements(const id_set_pool& pool, id_set set) {
-    std::vector<id> found;
-    pool.for_each(set, [&](id element) { found.push_back(element); });
-    return found;
+    std::vector<id> members;
+    pool.for_each(set, [&](id element) { members.push_back(element); });
+    return members;
 }
 
 } // namespace
@@ -47,7 +47,7 @@ TEST_CASE("id_set_pool: small sets need no pool", "[core][id_set_pool]") {
 TEST_CASE("id_set_pool: two ids are equal iff the sets are", "[core][id_set_pool]") {
     test::random_numbers random(3);
     id_set_pool pool;
-    std::map<std::vector<id>, id_set> known;
+    std::map<std::vector<id>, id_set> name_of;
     std::set<id_set> names;
     std::size_t pooled = 0;
     for (int round = 0; round < 5000; ++round) {
@@ -57,7 +57,7 @@ TEST_CASE("id_set_pool: two ids are equal iff the sets are", "[core][id_set_pool
         }
         const std::vector<id> sorted(drawn.begin(), drawn.end());
         const auto name = pool.intern(sorted);
-        const auto [before, is_new] = known.emplace(sorted, name);
+        const auto [before, is_new] = name_of.emplace(sorted, name);
         CHECK(before->second == name);
         if (is_new) {
             CHECK(names.insert(name).second);
@@ -65,7 +65,7 @@ TEST_CASE("id_set_pool: two ids are equal iff the sets are", "[core][id_set_pool
         }
     }
     CHECK(pool.size() == pooled);
-    for (const auto& [sorted, name] : known) {
+    for (const auto& [sorted, name] : name_of) {
         CHECK(elements(pool, name) == sorted);
         CHECK(pool.size_of(name) == sorted.size());
         CHECK(id_set_pool::is_single(name) == (sorted.size() <= 1));

@@ -23,9 +23,9 @@ using stemma::detail::id_set_union;
 namespace {
 
 std::set<id> elements(const id_set_pool& pool, id_set set) {
-    std::set<id> found;
-    pool.for_each(set, [&](id element) { found.insert(element); });
-    return found;
+    std::set<id> members;
+    pool.for_each(set, [&](id element) { members.insert(element); });
+    return members;
 }
 
 id_set intern(id_set_pool& pool, const std::set<id>& elements) {
@@ -56,7 +56,7 @@ TEST_CASE("id_set_union: equal to the definition, whatever the sets", "[core][id
     id_set_pool pool;
     // Close together, far apart, and at the limits of ids.
     const std::vector<id> bases{0, 20, 31, 32, 1000, (id{1} << 31) - 40};
-    std::vector<std::set<id>> known{{}};
+    std::vector<std::set<id>> earlier{{}};
     std::size_t large = 0;
     for (int round = 0; round < 20000; ++round) {
         const auto cap = 1 + random(8);
@@ -65,8 +65,8 @@ TEST_CASE("id_set_union: equal to the definition, whatever the sets", "[core][id
             sets.clear();
             std::set<id> all;
             std::set<id_set> distinct;
-            for (auto left = random(5); left > 0; --left) {
-                auto set = known[random(known.size())];
+            for (auto remaining = random(5); remaining > 0; --remaining) {
+                auto set = earlier[random(earlier.size())];
                 if (random.one_in(3)) {
                     set.insert(bases[random(bases.size())] + static_cast<id>(random(40)));
                 }
@@ -74,8 +74,8 @@ TEST_CASE("id_set_union: equal to the definition, whatever the sets", "[core][id
                 sets.add(name);
                 all.insert(set.begin(), set.end());
                 distinct.insert(name);
-                if (set.size() < 6 && known.size() < 200) {
-                    known.push_back(set);
+                if (set.size() < 6 && earlier.size() < 200) {
+                    earlier.push_back(set);
                 }
             }
             distinct.erase(no_id);

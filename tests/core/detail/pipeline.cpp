@@ -84,9 +84,9 @@ TEST_CASE("run_pipeline: no more groups are in flight than allowed", "[core][pip
                                  {{false,
                                    [&](std::size_t, std::size_t) {
                                        const auto now = ++under_way;
-                                       auto known = most.load();
-                                       while (now > known &&
-                                              !most.compare_exchange_weak(known, now)) {
+                                       auto highest = most.load();
+                                       while (now > highest &&
+                                              !most.compare_exchange_weak(highest, now)) {
                                        }
                                    }},
                                   {true, [&](std::size_t, std::size_t) { --under_way; }}},
@@ -96,12 +96,12 @@ TEST_CASE("run_pipeline: no more groups are in flight than allowed", "[core][pip
 
 TEST_CASE("run_pipeline: one worker finishes a group before beginning the next",
           "[core][pipeline]") {
-    std::vector<std::size_t> seen;
+    std::vector<std::size_t> steps;
     const auto note = [&](std::size_t step) {
-        return [&, step](std::size_t item, std::size_t) { seen.push_back(10 * item + step); };
+        return [&, step](std::size_t item, std::size_t) { steps.push_back(10 * item + step); };
     };
     stemma::detail::run_pipeline(4, {{false, note(0)}, {true, note(1)}}, {1, 2, 8});
-    CHECK(seen == std::vector<std::size_t>{0, 10, 1, 11, 20, 30, 21, 31});
+    CHECK(steps == std::vector<std::size_t>{0, 10, 1, 11, 20, 30, 21, 31});
 }
 
 TEST_CASE("run_pipeline: the lowest failure counts; earlier items finish, later ones do not",
@@ -138,14 +138,14 @@ TEST_CASE("run_pipeline: the lowest failure counts; earlier items finish, later 
 TEST_CASE("for_each_item: every item once, by an existing worker", "[core][pipeline]") {
     for (const std::size_t workers : {std::size_t{1}, std::size_t{3}}) {
         std::vector<int> runs(100);
-        std::atomic<bool> known = true;
+        std::atomic<bool> valid = true;
         stemma::detail::for_each_item(runs.size(), workers,
                                       [&](std::size_t item, std::size_t worker) {
                                           ++runs[item];
-                                          known = known && worker < workers;
+                                          valid = valid && worker < workers;
                                       });
         CHECK(runs == std::vector<int>(100, 1));
-        CHECK(known);
+        CHECK(valid);
     }
     stemma::detail::for_each_item(0, 2, [](std::size_t, std::size_t) { FAIL("there is no item"); });
 }

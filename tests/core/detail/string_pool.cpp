@@ -24,32 +24,32 @@ namespace {
 /// Returns: names that a careless table confuses: empty, containing zeros, prefixes of each other,
 /// long.
 std::vector<std::string> hostile_strings() {
-    std::vector<std::string> made{"", std::string(1, '\0'), std::string(2, '\0'),
-                                  std::string(100'000, 'x'), std::string(100'001, 'x')};
+    std::vector<std::string> strings{"", std::string(1, '\0'), std::string(2, '\0'),
+                                     std::string(100'000, 'x'), std::string(100'001, 'x')};
     test::random_numbers random(11);
     for (int round = 0; round < 4000; ++round) {
         std::string text;
         for (auto length = random(40); length > 0; --length) {
             text.push_back(random.one_in(3) ? '\0' : random.one_in(2) ? 'a' : '\xff');
         }
-        made.push_back(text);
-        made.push_back(text.substr(0, text.size() / 2));
-        made.push_back(text + text);
+        strings.push_back(text);
+        strings.push_back(text.substr(0, text.size() / 2));
+        strings.push_back(text + text);
     }
-    return made;
+    return strings;
 }
 
 } // namespace
 
 TEST_CASE("string_pool: keeps what a map keeps", "[core][string_pool]") {
     string_pool pool;
-    std::unordered_map<std::string, id> known;
+    std::unordered_map<std::string, id> reference;
     std::vector<std::string> in_order;
     for (const auto& text : hostile_strings()) {
-        const auto before = known.find(text);
-        REQUIRE(pool.find(text) == (before == known.end() ? no_id : before->second));
-        const auto next = static_cast<id>(known.size());
-        const auto [entry, is_new] = known.emplace(text, next);
+        const auto before = reference.find(text);
+        REQUIRE(pool.find(text) == (before == reference.end() ? no_id : before->second));
+        const auto next = static_cast<id>(reference.size());
+        const auto [entry, is_new] = reference.emplace(text, next);
         REQUIRE(pool.intern(text) == entry->second);
         if (is_new) {
             in_order.push_back(text);
@@ -68,8 +68,8 @@ TEST_CASE("string_pool: can intern a view of itself", "[core][string_pool]") {
     for (id i = 0; i < 12; ++i) {
         const auto part = pool[0].substr(0, i);
         const std::string copy(part);
-        const auto made = pool.intern(part);
-        CHECK(pool[made] == copy);
+        const auto number = pool.intern(part);
+        CHECK(pool[number] == copy);
     }
     CHECK(pool[0] == "encoder.layer");
 }

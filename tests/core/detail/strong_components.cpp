@@ -12,14 +12,15 @@ namespace test::core_detail_strong_components {
 
 namespace {
 
-void check(const std::vector<stemma::id>& found, const std::vector<std::vector<char>>& reaches) {
-    REQUIRE(found.size() == reaches.size());
+void check(const std::vector<stemma::id>& components,
+           const std::vector<std::vector<char>>& reaches) {
+    REQUIRE(components.size() == reaches.size());
     bool right = true;
-    for (std::size_t u = 0; u < found.size(); ++u) {
-        for (std::size_t v = 0; v < found.size(); ++v) {
+    for (std::size_t u = 0; u < components.size(); ++u) {
+        for (std::size_t v = 0; v < components.size(); ++v) {
             const bool both = u == v || (reaches[u][v] != 0 && reaches[v][u] != 0);
-            right = right && both == (found[u] == found[v]);
-            right = right && (both || reaches[u][v] == 0 || found[v] < found[u]);
+            right = right && both == (components[u] == components[v]);
+            right = right && (both || reaches[u][v] == 0 || components[v] < components[u]);
         }
     }
     CHECK(right);
@@ -44,9 +45,9 @@ TEST_CASE("find_strong_components: a long cycle needs no deep stack") {
     for (std::size_t v = 0; v < list.count; ++v) {
         list.edges.emplace_back(v, (v + 1) % list.count);
     }
-    const auto found = stemma::detail::find_strong_components(test::as_vector_graph(list));
-    CHECK(found.front() == 0);
-    const bool equal = std::vector<stemma::id>(list.count, 0) == found;
+    const auto components = stemma::detail::find_strong_components(test::as_vector_graph(list));
+    CHECK(components.front() == 0);
+    const bool equal = std::vector<stemma::id>(list.count, 0) == components;
     CHECK(equal);
 }
 

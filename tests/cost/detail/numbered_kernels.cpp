@@ -113,11 +113,11 @@ TEST_CASE("numbered_kernels: branches that did not run leave the operators outsi
             .bytes();
     const stemma::wire_model model(bytes, "file");
     const auto ran = unnamed({{"Mul", 8}, {"Relu", 3}, {"Exp", 4}, {"If", 5}, {"Mul", 9}});
-    const auto found = ordered(model, ran);
-    CHECK(model.op_type(found[0]) == "Mul");
-    CHECK(found[1] == stemma::no_id); // that of either branch
-    CHECK(model.op_type(found[2]) == "Exp");
-    CHECK(model.position(found[4]) == 2);
+    const auto nodes = ordered(model, ran);
+    CHECK(model.op_type(nodes[0]) == "Mul");
+    CHECK(nodes[1] == stemma::no_id); // that of either branch
+    CHECK(model.op_type(nodes[2]) == "Exp");
+    CHECK(model.position(nodes[4]) == 2);
 }
 
 } // namespace test::cost_detail_numbered_kernels

@@ -30,7 +30,7 @@ TEST_CASE("find_boundary: every value that crosses the boundary, once", "[algori
                 out.insert(static_cast<id>(from));
             }
         }
-        const auto found =
+        const auto boundary =
             stemma::detail::find_boundary(s.dag.graph, s.set, std::span<const id>(s.members));
         const auto values = [&](const auto& edges) {
             std::vector<id> result;
@@ -39,8 +39,8 @@ TEST_CASE("find_boundary: every value that crosses the boundary, once", "[algori
             }
             return result;
         };
-        const auto inputs = values(found.inputs);
-        const auto outputs = values(found.outputs);
+        const auto inputs = values(boundary.inputs);
+        const auto outputs = values(boundary.outputs);
         CHECK(inputs.size() == in.size());
         CHECK(std::set<id>(inputs.begin(), inputs.end()) == in);
         CHECK(outputs.size() == out.size());
@@ -55,10 +55,10 @@ TEST_CASE("find_boundary: without value ids, each vertex produces one value",
     stemma::detail::vertex_set set(3);
     set.inside[2] = true;
     std::vector<test::list_graph::vertex_descriptor> members{*std::next(vertices(graph).first, 2)};
-    const auto found = stemma::detail::find_boundary(
+    const auto boundary = stemma::detail::find_boundary(
         graph, set, std::span<const test::list_graph::vertex_descriptor>(members));
-    CHECK(found.inputs.size() == 2);
-    CHECK(found.outputs.empty());
+    CHECK(boundary.inputs.size() == 2);
+    CHECK(boundary.outputs.empty());
 }
 
 } // namespace test::cut_detail_boundary

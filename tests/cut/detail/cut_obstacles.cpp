@@ -25,12 +25,12 @@ TEST_CASE("find_untyped: a boundary value of unknown type", "[onnx][cut_obstacle
     const auto plans = planner.plan(wanted);
     REQUIRE(plans.size() == 1);
     stemma::value_types types(model);
-    const auto found = stemma::detail::find_untyped(plans[0], types);
-    REQUIRE(found);
-    CHECK(model.value_name(*found) == "a");
+    const auto untyped = stemma::detail::find_untyped(plans[0], types);
+    REQUIRE(untyped);
+    CHECK(model.value_name(*untyped) == "a");
     const auto x = plans[0].inputs.at(0);
     REQUIRE(types.type_of(x));
-    types.add(*found, std::string(*types.type_of(x)));
+    types.add(*untyped, std::string(*types.type_of(x)));
     CHECK_FALSE(stemma::detail::find_untyped(plans[0], types));
 }
 
@@ -71,8 +71,8 @@ TEST_CASE("find_redefined: a value that several nodes define, read, made, or ins
         const std::vector<id> wanted{test::node_called(model, node)};
         const auto plans = planner.plan(wanted);
         REQUIRE(plans.size() == 1);
-        const auto found = stemma::detail::find_redefined(plans[0], model, planner.contents());
-        return found ? std::string(model.value_name(*found)) : std::string();
+        const auto value = stemma::detail::find_redefined(plans[0], model, planner.contents());
+        return value ? std::string(model.value_name(*value)) : std::string();
     };
     CHECK(redefined("first") == "v");
     CHECK(redefined("second") == "v");
@@ -103,12 +103,12 @@ TEST_CASE("find_shadowed: a name in a body and in what comes along from outside"
             REQUIRE(plans.size() == 1);
             return stemma::detail::find_shadowed(plans[0], model);
         };
-        const auto found = shadowed({"constant", "product"});
-        REQUIRE(found.size() == (inner == "k" ? 2 : 0));
+        const auto redefined = shadowed({"constant", "product"});
+        REQUIRE(redefined.size() == (inner == "k" ? 2 : 0));
         CHECK(shadowed({"choice"}).empty());
         if (inner == "k") {
-            CHECK(model.is_initializer(found[0]));
-            CHECK(model.producer(found[1]) == test::node_called(model, "constant"));
+            CHECK(model.is_initializer(redefined[0]));
+            CHECK(model.producer(redefined[1]) == test::node_called(model, "constant"));
         }
     }
 }

@@ -23,8 +23,8 @@ using stemma::id;
 
 /// Cuts the nodes of these names out of a model. Returns: the bytes of the part.
 template <class Policy = stemma::standard_cut>
-std::string cut(const test::message& made, const test::names& wanted, Policy policy = {}) {
-    const auto bytes = made.bytes();
+std::string cut(const test::message& message, const test::names& wanted, Policy policy = {}) {
+    const auto bytes = message.bytes();
     const stemma::wire_model model(bytes);
     std::vector<id> nodes;
     for (const auto& name : wanted) {
@@ -62,11 +62,11 @@ test::message example(std::uint64_t ir_version = 8) {
 }
 
 test::names texts(const stemma::wire_model& model, const std::vector<id>& values) {
-    test::names found;
+    test::names names;
     for (auto value : values) {
-        found.emplace_back(model.value_name(value));
+        names.emplace_back(model.value_name(value));
     }
-    return found;
+    return names;
 }
 
 } // namespace

@@ -88,7 +88,7 @@ TEST_CASE("edited_join: adds new nodes, weights, types, operator sets and functi
 
 TEST_CASE("edited_join: keeps the types of initializers and inputs, and edits of sparse ones",
           "[onnx][join_edited]") {
-    const test::scratch_folder made;
+    const test::scratch_folder scratch;
     const auto sparse = [](const std::string& data) {
         return test::message()
             .inner(1, test::tensor("s", {1}, data))
@@ -102,11 +102,11 @@ TEST_CASE("edited_join: keeps the types of initializers and inputs, and edits of
     for (const auto* name : {"x", "w", "s", "a"}) {
         graph.inner(13, test::value_info(name));
     }
-    test::split_scene scene(made.make("model.onnx", test::model(graph).bytes()));
-    scene.write(scene.planner.divide(stemma::balanced_parts{2}), made.path());
+    test::split_scene scene(scratch.make("model.onnx", test::model(graph).bytes()));
+    scene.write(scene.planner.divide(stemma::balanced_parts{2}), scratch.path());
     const auto join = [&](const std::string& first) {
-        static_cast<void>(made.make("0.onnx", first));
-        const stemma::detail::split_folder folder(made.path());
+        static_cast<void>(scratch.make("0.onnx", first));
+        const stemma::detail::split_folder folder(scratch.path());
         return text_of(stemma::detail::edited_join(folder).build(), folder);
     };
     const auto declared = [](const std::string& bytes) {
@@ -120,7 +120,7 @@ TEST_CASE("edited_join: keeps the types of initializers and inputs, and edits of
         std::sort(names.begin(), names.end());
         return names;
     };
-    auto first = test::read_bytes(made.file("0.onnx"));
+    auto first = test::read_bytes(scratch.file("0.onnx"));
     const auto joined = join(first.replace(first.find("ssss"), 4, "SSSS"));
     CHECK(joined.find("SSSS") != joined.npos);
     CHECK(joined.find("ssss") == joined.npos);
@@ -131,29 +131,29 @@ TEST_CASE("edited_join: keeps the types of initializers and inputs, and edits of
 
 TEST_CASE("edited_join: an input with an initializer goes with it, and has its type",
           "[onnx][join_edited]") {
-    const test::scratch_folder made;
+    const test::scratch_folder scratch;
     const auto two = [](const test::message& first) {
         return test::graph({first, test::node("Neg", {"a"}, {"y"}, "n2")}, {"x", "w"}, {"y"});
     };
     auto graph = two(test::node("Add", {"x", "w"}, {"a"}, "n1"));
     graph.inner(5, test::tensor("w", {}, "wwww")).inner(13, test::value_info("a"));
-    test::split_scene scene(made.make("model.onnx", test::model(graph, 3).bytes()));
-    scene.write(scene.planner.divide(stemma::balanced_parts{2}), made.path());
-    const auto first = test::read_bytes(made.file("0.onnx"));
+    test::split_scene scene(scratch.make("model.onnx", test::model(graph, 3).bytes()));
+    scene.write(scene.planner.divide(stemma::balanced_parts{2}), scratch.path());
+    const auto first = test::read_bytes(scratch.file("0.onnx"));
     using inputs = std::vector<std::pair<std::string, std::string>>; // names and types
     const auto join = [&](const std::string& part) {
-        static_cast<void>(made.make("0.onnx", part));
-        const stemma::detail::split_folder folder(made.path());
+        static_cast<void>(scratch.make("0.onnx", part));
+        const stemma::detail::split_folder folder(scratch.path());
         const auto bytes = text_of(stemma::detail::edited_join(folder).build(), folder);
         const stemma::wire_model model(bytes);
-        inputs found;
+        inputs infos;
         for (const auto& info : model.value_infos()) {
             if (info.field == 11) {
-                found.emplace_back(model.text(info.name),
+                infos.emplace_back(model.text(info.name),
                                    stemma::detail::declared_type(model, info));
             }
         }
-        return found;
+        return infos;
     };
     const auto scalar = stemma::detail::tensor_type({.data_type = 1});
     const auto part = [](const test::message& node, const test::names& in) {

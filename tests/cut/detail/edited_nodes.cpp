@@ -18,11 +18,11 @@ std::vector<std::string> names_in_order(const test::edited_split& split) {
     const auto folder = split.open();
     const stemma::detail::edited_tensors tensors(*folder);
     const stemma::detail::edited_nodes nodes(*folder, tensors);
-    std::vector<std::string> found;
+    std::vector<std::string> names;
     for (const auto& at : nodes.in_order()) {
-        found.emplace_back(folder->parts()[at.part].model->name(at.node));
+        names.emplace_back(folder->parts()[at.part].model->name(at.node));
     }
-    return found;
+    return names;
 }
 
 bool is_refused(const test::edited_split& split, std::string_view reason) {
@@ -47,11 +47,11 @@ TEST_CASE("edited_nodes: nodes of an edited part follow their producers", "[onnx
     // The part's last result is read by its earlier nodes.
     split.add_to_graph(0, test::message().inner(1, test::node("Neg", {"x"}, {"n"}, "new")));
     split.replace(0, "\x0a\x01x\x0a\x01w", "\x0a\x01n\x0a\x01w");
-    const auto found = names_in_order(split);
+    const auto names = names_in_order(split);
     const auto at = [&](const std::string& name) {
-        return std::find(found.begin(), found.end(), name) - found.begin();
+        return std::find(names.begin(), names.end(), name) - names.begin();
     };
-    REQUIRE(found.size() == 7);
+    REQUIRE(names.size() == 7);
     CHECK(at("new") < at("n1"));
     CHECK(at("n1") < at("n2"));
     CHECK(at("n2") < at("n3"));

@@ -44,11 +44,11 @@ struct scene {
     /// Returns: `s` in the joined graph.
     [[nodiscard]] std::string joined() const {
         const stemma::detail::split_folder folder(made.path());
-        const stemma::detail::edited_sparse found(folder);
-        CHECK_FALSE(found.contains("x"));
-        REQUIRE(found.contains("s"));
+        const stemma::detail::edited_sparse sparse(folder);
+        CHECK_FALSE(sparse.contains("x"));
+        REQUIRE(sparse.contains("s"));
         stemma::detail::message_tree graph;
-        found.append("s", graph);
+        sparse.append("s", graph);
         std::string text;
         graph.for_each(
             [&](stemma::id file, std::uint64_t begin, std::uint64_t size) {

@@ -133,20 +133,20 @@ TEST_CASE("edited_tensors: data in a file of the folder have the length of their
 
 TEST_CASE("edited_tensors: a new one must not have the name of another one",
           "[onnx][edited_tensors]") {
-    const test::scratch_folder made;
+    const test::scratch_folder scratch;
     auto graph = test::graph(
         {test::node("Add", {"x", "w"}, {"a"}, "n1"), test::node("Add", {"a", "v"}, {"y"}, "n2")},
         {"x"}, {"y"});
     graph.inner(5, test::tensor("w", {}, "wwww")).inner(5, test::tensor("v", {}, "vvvv"));
-    test::split_scene scene(made.make("model.onnx", test::model(graph).bytes()));
-    scene.write(scene.planner.divide(stemma::balanced_parts{2}), made.path());
-    const auto second = test::read_bytes(made.file("1.onnx"));
+    test::split_scene scene(scratch.make("model.onnx", test::model(graph).bytes()));
+    scene.write(scene.planner.divide(stemma::balanced_parts{2}), scratch.path());
+    const auto second = test::read_bytes(scratch.file("1.onnx"));
     const auto add = [&](const std::string& data) {
-        static_cast<void>(made.make(
+        static_cast<void>(scratch.make(
             "1.onnx", second + test::message()
                                    .inner(7, test::message().inner(5, test::tensor("w", {}, data)))
                                    .bytes()));
-        const stemma::detail::split_folder folder(made.path());
+        const stemma::detail::split_folder folder(scratch.path());
         const stemma::detail::edited_tensors tensors(folder);
     };
     CHECK_NOTHROW(add("wwww"));

@@ -28,8 +28,8 @@ TEST_CASE("find_gaps: adding exactly the gaps makes a set convex", "[algorithm][
         const auto reaches = test::reachability_around(dag.edges, set.apart);
         const stemma::detail::order_stretch<stemma::operator_graph> stretch(dag.graph, dag.order,
                                                                             dag.order, members);
-        const auto found = stemma::detail::find_gaps(dag.graph, set, stretch);
-        gaps += found.size();
+        const auto vertices = stemma::detail::find_gaps(dag.graph, set, stretch);
+        gaps += vertices.size();
         for (stemma::id v = 0; v < size; ++v) {
             bool from = false;
             bool to = false;
@@ -38,9 +38,9 @@ TEST_CASE("find_gaps: adding exactly the gaps makes a set convex", "[algorithm][
                 to = to || (!set.apart[m] && reaches[v][m]);
             }
             const bool between = set.is_outside(v) && from && to;
-            CHECK((std::find(found.begin(), found.end(), v) != found.end()) == between);
+            CHECK((std::find(vertices.begin(), vertices.end(), v) != vertices.end()) == between);
         }
-        for (auto v : found) {
+        for (auto v : vertices) {
             set.inside[v] = true;
         }
         CHECK_FALSE(test::leads_out_and_back(reaches, set.inside, set.apart));

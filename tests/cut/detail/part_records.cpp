@@ -154,12 +154,12 @@ TEST_CASE("part_records: the modules that nodes have in the model are the first 
         CHECK(record.carried);
         REQUIRE(record.claims.size() == 1);
         CHECK(record.claims[0].source == stemma::provenance::recorded);
-        const auto known = stemma::detail::to_table(record.claims[0]).of;
-        REQUIRE(known.size() == 2);
-        CHECK(record.modules.path(known[0].module) == "decoder.block");
-        CHECK(record.modules.path(known[1].module) == "head");
-        CHECK((known[0].confidence < 1) == mark);
-        CHECK((known[0].call != stemma::no_id) == mark);
+        const auto claims = stemma::detail::to_table(record.claims[0]).of;
+        REQUIRE(claims.size() == 2);
+        CHECK(record.modules.path(claims[0].module) == "decoder.block");
+        CHECK(record.modules.path(claims[1].module) == "head");
+        CHECK((claims[0].confidence < 1) == mark);
+        CHECK((claims[0].call != stemma::no_id) == mark);
     }
 }
 

@@ -68,24 +68,24 @@ TEST_CASE("find_loads: parameters are those of find_weights, also in Constants a
                              {"x"}, {"y"});
     graph.inner(5, test::tensor("g", {4})).inner(5, test::tensor("m", {4}));
     graph.inner(5, test::message().number(1, 2).number(2, 7).text(8, "shape"));
-    auto made = test::model(graph);
-    made.inner(25, test::function("f", "inner", {"p"}, {"q"},
-                                  {weight("w"), test::node("MatMul", {"p", "w"}, {"q"})}));
-    made.inner(25, test::function("f", "made", {"p"}, {"q"},
-                                  {test::node("inner", {"p"}, {"q"}, "", "f")}));
-    const auto bytes = made.bytes();
+    auto message = test::model(graph);
+    message.inner(25, test::function("f", "inner", {"p"}, {"q"},
+                                     {weight("w"), test::node("MatMul", {"p", "w"}, {"q"})}));
+    message.inner(25, test::function("f", "made", {"p"}, {"q"},
+                                     {test::node("inner", {"p"}, {"q"}, "", "f")}));
+    const auto bytes = message.bytes();
     const stemma::wire_model model(bytes);
     const auto loads = stemma::detail::find_loads(model);
-    std::uint64_t found = 0;
+    std::uint64_t elements = 0;
     for (const auto& weight_found : stemma::detail::find_weights(model)) {
-        found += weight_found.kind == stemma::weight_kind::parameter ? weight_found.elements : 0;
+        elements += weight_found.kind == stemma::weight_kind::parameter ? weight_found.elements : 0;
     }
     std::uint64_t sum = 0;
     for (stemma::id node = 0; node < model.node_count(); ++node) {
         sum += model.graph_of(node) == 0 ? loads[node].parameters : 0;
     }
-    CHECK(found == 12 + 12 + 4);
-    CHECK(sum == found);
+    CHECK(elements == 12 + 12 + 4);
+    CHECK(sum == elements);
     CHECK(loads[test::node_called(model, "call")].parameters == 12);
     CHECK(loads[test::node_called(model, "again")].parameters == 0);
 }
@@ -108,11 +108,11 @@ TEST_CASE("split_skeleton: has everything except nodes and data in parts", "[onn
             text.append(model.bytes().substr(begin, size));
         },
         [&](std::string_view more) { text.append(more); });
-    const stemma::wire_model left(text);
-    CHECK(left.node_count() == 0);
-    CHECK(left.tensors().size() == model.tensors().size());
-    CHECK(left.graph(0).inputs.size() == model.graph(0).inputs.size());
-    CHECK(left.graph(0).outputs.size() == model.graph(0).outputs.size());
+    const stemma::wire_model rest(text);
+    CHECK(rest.node_count() == 0);
+    CHECK(rest.tensors().size() == model.tensors().size());
+    CHECK(rest.graph(0).inputs.size() == model.graph(0).inputs.size());
+    CHECK(rest.graph(0).outputs.size() == model.graph(0).outputs.size());
     CHECK(text.size() * 5 < model.bytes().size());
 }
 

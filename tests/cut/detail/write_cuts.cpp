@@ -97,19 +97,19 @@ struct all_modules {
 };
 
 std::map<std::string, std::string> files_in(const std::string& folder) {
-    std::map<std::string, std::string> found;
+    std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        found[entry.path().filename().string()] =
+        files[entry.path().filename().string()] =
             entry.is_directory() ? "folder"
                                  : std::string(stemma::mapped_file(entry.path().string()).bytes());
     }
-    return found;
+    return files;
 }
 
 /// Returns: what `cut_all` writes, made one after the other.
 std::map<std::string, std::string> made_one_by_one(scene& from,
                                                    stemma::detail::weight_store& store) {
-    std::map<std::string, std::string> made;
+    std::map<std::string, std::string> files;
     all_modules job{from, "."};
     for (std::size_t i = 0; i < from.size(); ++i) {
         auto plans = from.planner.plan(job.request(i).nodes);
@@ -117,11 +117,11 @@ std::map<std::string, std::string> made_one_by_one(scene& from,
             if (const auto target = job.target(i, p, plans); !target.path.empty()) {
                 stemma::detail::string_splice splice(from.opened.file().bytes());
                 from.writer.build(plans[p], target.origin, &store).write(splice);
-                made[target.path.substr(2)] = splice.text;
+                files[target.path.substr(2)] = splice.text;
             }
         }
     }
-    return made;
+    return files;
 }
 
 } // namespace

@@ -32,10 +32,10 @@ struct line {
     }
 
     void grow() {
-        const auto known = builder.build();
+        const auto before = builder.build();
         table = stemma::detail::collect_scopes(ops);
         bound = stemma::detail::grow_scopes(
-            ops, table, known, stemma::detail::find_parameter_owners(ops, known), builder);
+            ops, table, before, stemma::detail::find_parameter_owners(ops, before), builder);
         tree = builder.build();
     }
 

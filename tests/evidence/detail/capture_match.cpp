@@ -87,11 +87,12 @@ TEST_CASE("match_capture: of a small model, paths and scopes without any match a
 
 TEST_CASE("match_capture: counts matches") {
     const auto ops = operators(encoder, {"/enc.0/fc/Add", "/enc.1/fc/Add", "/head/Add", "Add_3"});
-    const auto found = stemma::detail::match_capture(ops, test::tree_of({"enc.0.fc", "enc.1.fc"}));
-    CHECK(found.paths == 4);
-    CHECK(found.known_paths == 2);
-    CHECK(found.scopes == 3);
-    CHECK(found.known_scopes == 2);
+    const auto matches =
+        stemma::detail::match_capture(ops, test::tree_of({"enc.0.fc", "enc.1.fc"}));
+    CHECK(matches.paths == 4);
+    CHECK(matches.known_paths == 2);
+    CHECK(matches.scopes == 3);
+    CHECK(matches.known_scopes == 2);
 }
 
 } // namespace test::evidence_detail_capture_match

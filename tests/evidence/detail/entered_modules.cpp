@@ -56,10 +56,10 @@ struct network {
             owner.push_back(path.empty() ? no_id : test::module_at(tree, path));
         }
         const std::vector<bool> none(ops.size(), false);
-        std::vector<id> found(ops.size(), 0);
+        std::vector<id> entered(ops.size(), 0);
         const stemma::sweep_order order(ops.graph());
-        stemma::detail::entered_modules(ops, tree, code, order, none, lost, owner).refine(found);
-        return std::string(tree.path(found[v]));
+        stemma::detail::entered_modules(ops, tree, code, order, none, lost, owner).refine(entered);
+        return std::string(tree.path(entered[v]));
     }
 };
 

@@ -30,12 +30,12 @@ public:
     /// Its scope and, after a bar, the scope in which the operator fused with it ended; after a
     /// plus, that of a sum.
     [[nodiscard]] std::string scopes() const {
-        const auto found = stemma::detail::find_scope(*this, 0);
+        const auto scope = stemma::detail::find_scope(*this, 0);
         const auto text = [](const auto& part) {
             return part ? (part->exact ? "" : "~") + std::string(part->scope) : std::string("-");
         };
-        return text(found.name) + (found.end ? "|" + text(found.end) : "") +
-               (found.sum ? "+" + text(found.sum) : "");
+        return text(scope.name) + (scope.end ? "|" + text(scope.end) : "") +
+               (scope.sum ? "+" + text(scope.sum) : "");
     }
 
 private:

@@ -25,14 +25,14 @@ std::string module_of(const std::string& domain, const std::string& name,
     model.inner(25, function);
     test::evidence_scene scene(model.bytes());
     const auto& modules = scene.modules();
-    stemma::id held = stemma::no_id;
+    stemma::id holder = stemma::no_id;
     for (stemma::id m = 0; m < modules.size(); ++m) {
-        held = modules.path(m) == owner ? m : held;
+        holder = modules.path(m) == owner ? m : holder;
     }
     const stemma::detail::function_names names(scene.ops(), modules);
-    const auto found = names.module_of(0, 0, held);
+    const auto module = names.module_of(0, 0, holder);
     CHECK(names.any() == (names.module_of(0, 0, stemma::no_id) != stemma::no_id));
-    return found == stemma::no_id ? "-" : std::string(modules.path(found));
+    return module == stemma::no_id ? "-" : std::string(modules.path(module));
 }
 
 } // namespace

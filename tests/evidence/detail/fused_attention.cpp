@@ -26,22 +26,22 @@ std::string module_between(const std::vector<std::string>& from, const std::stri
     std::erase(paths, "-");
     const auto modules = test::tree_of(paths);
     test::operator_scene ops;
-    std::map<id, std::string> known;
+    std::map<id, std::string> path_of;
     std::vector<id> inputs;
     for (const auto& path : from) {
         inputs.push_back(ops.add());
-        known[inputs.back()] = path;
+        path_of[inputs.back()] = path;
     }
     const auto attention = ops.add(inputs, "", "Attention");
     const auto read = quantized ? ops.add({attention}, "", "QuantizeLinear") : attention;
-    known[ops.add({read}, "", "MatMul")] = to;
-    const auto found = stemma::detail::find_attention(ops, modules, attention, [&](auto v) {
-        const auto& path = known[static_cast<id>(v)];
+    path_of[ops.add({read}, "", "MatMul")] = to;
+    const auto module = stemma::detail::find_attention(ops, modules, attention, [&](auto v) {
+        const auto& path = path_of[static_cast<id>(v)];
         return path == "-" || path.empty()
                    ? stemma::no_id
                    : test::module_at(modules, path.substr(0, path.find(':')));
     });
-    return found == stemma::no_id ? "-" : modules.path(found);
+    return module == stemma::no_id ? "-" : modules.path(module);
 }
 
 } // namespace

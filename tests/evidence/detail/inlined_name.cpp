@@ -55,10 +55,10 @@ TEST_CASE("find_inlined_scope: indistinguishable calls have no scope") {
                          test::node("Relu", {"a"}, {"y"}, "_inlfunc_Act_token_2_/act/Relu")},
                         {"x"}, {"y"}))
             .bytes());
-    const auto found =
+    const auto scope =
         stemma::detail::find_inlined_scope(scene.ops(), scene.node("_inlfunc_Act_/act/Relu"));
-    REQUIRE(found);
-    CHECK_FALSE(*found);
+    REQUIRE(scope);
+    CHECK_FALSE(*scope);
     CHECK(scene.modules().size() == 1);
 }
 

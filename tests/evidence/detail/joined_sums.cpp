@@ -27,8 +27,8 @@ std::string module_of_sum(const std::vector<test::message>& nodes, std::string_v
     test::evidence_scene scene(
         test::model(test::graph(nodes, {"x", "t"}, {"y"}, parameters)).bytes());
     const auto& sums = scene.context().sums();
-    const auto found = sums.find(scene.node(name));
-    return found == sums.end() ? "none" : std::string(scene.modules().path(found->second));
+    const auto entry = sums.find(scene.node(name));
+    return entry == sums.end() ? "none" : std::string(scene.modules().path(entry->second));
 }
 
 } // namespace

@@ -24,9 +24,9 @@ namespace {
 
 /// The modules of scopes, some of which are known.
 struct lent_scene {
-    /// `names` are those of operators; `known` are modules shown for the scopes of some.
+    /// `names` are those of operators; `scopes` are modules shown for the scopes of some.
     lent_scene(const std::vector<std::string>& names,
-               const std::vector<std::pair<std::string, std::string>>& known)
+               const std::vector<std::pair<std::string, std::string>>& scopes)
         : tree(test::tree_of({"block.conv", "block.norm", "block.net.fc", "block.ffn.w_1",
                               "block.ffn.w_2", "block.list.0.fc", "block.list.2", "other.conv",
                               "last.ffn.w_1", "last.ffn.w_2", "block.wrap.norm"})) {
@@ -36,7 +36,7 @@ struct lent_scene {
         table = stemma::detail::collect_scopes(ops);
         modules.resize(table.scopes.size());
         modules[0].module = 0;
-        for (const auto& [scope, path] : known) {
+        for (const auto& [scope, path] : scopes) {
             modules[find(scope)].module = test::module_at(tree, path);
         }
     }
@@ -179,9 +179,9 @@ TEST_CASE("lent_modules: members that are called in the scope of their list are 
 TEST_CASE("lent_modules: a model that calls a method of a module calls what that owns") {
     const std::vector<std::string> names{"/act/Relu", "/w_0/Gemm", "/w_1/w_3/Gemm",
                                          "/w_2/Gemm", "/w2/Gemm",  "/w3/Gemm"};
-    const auto owner_in = [&](const std::vector<std::pair<std::string, std::string>>& known,
+    const auto owner_in = [&](const std::vector<std::pair<std::string, std::string>>& scopes,
                               const char* scope) {
-        return lent_scene(names, known).unprinted(scope);
+        return lent_scene(names, scopes).unprinted(scope);
     };
     CHECK(owner_in({{"w2", "block.ffn.w_2"}}, "act") == "block.ffn"); // w3 is where w2 is
     CHECK(owner_in({{"w2", "block.ffn.w_2"}}, "w3") == "block.ffn");

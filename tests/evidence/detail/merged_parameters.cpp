@@ -44,11 +44,11 @@ struct scene : test::operator_scene {
     }
 
     [[nodiscard]] names merged(const stemma::module_tree& modules) const {
-        const auto found = stemma::detail::find_merged_parameters(
+        const auto merged = stemma::detail::find_merged_parameters(
             *this, stemma::detail::collect_scopes(*this), modules);
         names result;
-        for (id p = 0; p < found.size(); ++p) {
-            if (found[p]) {
+        for (id p = 0; p < merged.size(); ++p) {
+            if (merged[p]) {
                 result.emplace(parameter_name(p));
             }
         }

@@ -28,12 +28,12 @@ std::string behind_fork(const test::operator_scene& ops, const std::vector<std::
         position.push_back(v);
     }
     const std::vector<bool> steady(ops.size(), false);
-    const auto found = stemma::detail::module_behind_fork(
+    const auto module = stemma::detail::module_behind_fork(
         ops, stemma::detail::vertices_by_index(ops.graph()), position, steady, tree.index(),
         ops.size() - 1, max_steps, [&](std::size_t v) {
             return owners[v].empty() ? no_id : test::module_at(tree, owners[v]);
         });
-    return found == no_id ? "none" : std::string(tree.path(found));
+    return module == no_id ? "none" : std::string(tree.path(module));
 }
 
 } // namespace

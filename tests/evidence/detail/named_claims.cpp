@@ -56,10 +56,10 @@ std::string known_from(const Source& source) {
     test::operator_scene ops;
     ops.add({}, "/head/MatMul", "MatMul");
     const auto tree = test::tree_of({":zoo.Net", "head:zoo.Fc"});
-    const auto found = stemma::tag_operators(ops, tree, stemma::policies{source});
-    const auto p = found.attributions.front().source;
+    const auto tagged = stemma::tag_operators(ops, tree, stemma::policies{source});
+    const auto p = tagged.attributions.front().source;
     CHECK(stemma::is_evidence(p));
-    return std::string(found.provenances[p]);
+    return std::string(tagged.provenances[p]);
 }
 
 } // namespace
@@ -79,8 +79,8 @@ TEST_CASE("prepare_source: sources are numbered in query order", "[named_claims]
     stemma::evidence_context<test::operator_scene, stemma::module_tree> context(ops, tree);
     const auto claims = stemma::evidence_sources<guesses, labels>{}.prepare(context);
     std::string text;
-    claims.for_each_claim(v, [&](const stemma::claim& made) {
-        text.append(context.provenances()[made.source]).append(" ");
+    claims.for_each_claim(v, [&](const stemma::claim& claim) {
+        text.append(context.provenances()[claim.source]).append(" ");
     });
     CHECK(text == "guesses labels ");
     CHECK(context.provenances().size() == stemma::detail::provenance_count + 2);

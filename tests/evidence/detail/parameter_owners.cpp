@@ -29,8 +29,8 @@ test::operator_scene reader_of(const std::vector<std::string>& parameters) {
 }
 
 id_list owners_of(const stemma::detail::parameter_owners& owners, id p) {
-    const auto found = owners.of(p);
-    return {found.begin(), found.end()};
+    const auto modules = owners.of(p);
+    return {modules.begin(), modules.end()};
 }
 
 /// A view other than module_tree.

@@ -27,14 +27,14 @@ TEST_CASE("path_below: a Sequential repeats its name in its children") {
 
 TEST_CASE("module_below: dots separate numbered and known modules, and are else part of a name") {
     stemma::module_tree_builder builder;
-    const auto known = builder.at_path("enc.fc");
+    const auto layer = builder.at_path("enc.fc");
     const auto add = [&](const char* path) { return module_below(builder, 0, path); };
     const auto parent_name = [&](stemma::id m) { return builder.name(builder.parent(m)); };
     CHECK(parent_name(add("layer.0")) == "layer");
     CHECK(parent_name(add("grid.0.1_2")) == "0");
     CHECK(parent_name(add("blocks.0.conv")) == "0");
-    CHECK(add("enc.fc") == known);
-    CHECK(builder.parent(add("enc.act")) == builder.parent(known));
+    CHECK(add("enc.fc") == layer);
+    CHECK(builder.parent(add("enc.act")) == builder.parent(layer));
     const auto maximum = add("tf.math.maximum_3");
     CHECK(builder.name(maximum) == "tf.math.maximum_3");
     CHECK(builder.parent(maximum) == 0);

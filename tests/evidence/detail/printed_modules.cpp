@@ -19,11 +19,11 @@ TEST_CASE("printed_modules: finds modules by the path from the last non-numeric 
     const auto tree = test::tree_of({"enc.layer.0.fc", "enc.layer.1.fc", "dec.layer.0", "7.fc"});
     const stemma::detail::printed_modules printed(tree);
     const auto paths = [&](std::string_view text) {
-        texts found;
+        texts listed;
         for (auto m : printed.of(text)) {
-            found.push_back(tree.path(m));
+            listed.push_back(tree.path(m));
         }
-        return found;
+        return listed;
     };
     CHECK(paths("fc") == texts{"enc.layer.0.fc", "enc.layer.1.fc", "7.fc"});
     CHECK(paths("layer.0") == texts{"enc.layer.0", "dec.layer.0"});

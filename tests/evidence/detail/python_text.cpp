@@ -21,9 +21,9 @@ using texts = std::vector<std::string>;
 namespace {
 
 /// The value of the string at the start of a text, and its length.
-std::string read(std::string_view text, std::size_t& taken) {
+std::string read(std::string_view text, std::size_t& length) {
     std::string value;
-    taken = read_python_string(text, value);
+    length = read_python_string(text, value);
     return value;
 }
 
@@ -47,28 +47,28 @@ TEST_CASE("append_utf8: appends one to four bytes") {
 }
 
 TEST_CASE("read_python_string: reads either kind of quotes, up to the closing one") {
-    std::size_t taken = 0;
-    CHECK(read("'a.b' rest", taken) == "a.b");
-    CHECK(taken == 5);
-    CHECK(read("\"it's\"", taken) == "it's");
-    CHECK(taken == 6);
-    CHECK(read("''", taken).empty());
-    CHECK(taken == 2);
+    std::size_t length = 0;
+    CHECK(read("'a.b' rest", length) == "a.b");
+    CHECK(length == 5);
+    CHECK(read("\"it's\"", length) == "it's");
+    CHECK(length == 6);
+    CHECK(read("''", length).empty());
+    CHECK(length == 2);
 }
 
 TEST_CASE("read_python_string: escapes") {
-    std::size_t taken = 0;
-    CHECK(read(R"('\n\t\r\\\'\"')", taken) == "\n\t\r\\'\"");
-    CHECK(taken == 14);
-    CHECK(read(R"('\xe9\u5c42\U0001f600')", taken) == "\xc3\xa9\xe5\xb1\x82\xf0\x9f\x98\x80");
+    std::size_t length = 0;
+    CHECK(read(R"('\n\t\r\\\'\"')", length) == "\n\t\r\\'\"");
+    CHECK(length == 14);
+    CHECK(read(R"('\xe9\u5c42\U0001f600')", length) == "\xc3\xa9\xe5\xb1\x82\xf0\x9f\x98\x80");
 }
 
 TEST_CASE("read_python_string: rejects anything but a string") {
-    std::size_t taken = 1;
+    std::size_t length = 1;
     for (const auto* text : {"", "a", "'", "'a", "'a\"", "'\\", "'\\q'", R"('\x4')", R"('\u12g4')",
                              R"('\U00110000')"}) {
-        read(text, taken);
-        CHECK(taken == 0);
+        read(text, length);
+        CHECK(length == 0);
     }
 }
 

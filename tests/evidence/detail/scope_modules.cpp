@@ -58,10 +58,10 @@ struct scene {
 template <class Operators = test::operator_scene>
 struct grown_scene {
     void grow() {
-        const auto known = builder.build();
+        const auto before = builder.build();
         table = stemma::detail::collect_scopes(ops);
         bound = stemma::detail::grow_scopes(
-            ops, table, known, stemma::detail::find_parameter_owners(ops, known), builder);
+            ops, table, before, stemma::detail::find_parameter_owners(ops, before), builder);
         tree = builder.build();
     }
 

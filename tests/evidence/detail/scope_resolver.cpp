@@ -46,8 +46,8 @@ struct scene {
 
     /// Returns: the path of the module that an operator's scope stands for, "?" for none.
     [[nodiscard]] std::string path_of(id v) {
-        const auto found = resolve(table.scope_of[v]);
-        return found.module == no_id ? "?" : tree.path(found.module);
+        const auto resolved = resolve(table.scope_of[v]);
+        return resolved.module == no_id ? "?" : tree.path(resolved.module);
     }
 
     [[nodiscard]] stemma::detail::scope_module resolve(id s) {
@@ -57,12 +57,12 @@ struct scene {
         for (auto at = s; table.scopes[at].parent != no_id; at = table.scopes[at].parent) {
             around.push_back(at);
         }
-        stemma::detail::scope_module found{0, no_id, no_id, 1};
+        stemma::detail::scope_module resolved{0, no_id, no_id, 1};
         for (auto at = around.rbegin(); at != around.rend(); ++at) {
-            found = found.module == no_id ? resolver.resolve_alone(*at)
-                                          : resolver.resolve(*at, found.module);
+            resolved = resolved.module == no_id ? resolver.resolve_alone(*at)
+                                                : resolver.resolve(*at, resolved.module);
         }
-        return found;
+        return resolved;
     }
 
     stemma::module_tree tree;
@@ -136,9 +136,9 @@ TEST_CASE("scope_resolver: an uncounted module can have a scope that no other on
 
 TEST_CASE("scope_resolver: an uncounted module is doubtful if others that print alike ran") {
     scene one(counted({{"act", 0}, {"f", 1}, {"f.act", 1}, {"g", 1}, {"g.act", 1}}), {"/act/Relu"});
-    const auto found = one.resolve(one.table.scope_of[0]);
-    CHECK(one.tree.path(found.module) == "act");
-    CHECK(found.confidence == stemma::detail::confidence::scope_unfit);
+    const auto resolved = one.resolve(one.table.scope_of[0]);
+    CHECK(one.tree.path(resolved.module) == "act");
+    CHECK(resolved.confidence == stemma::detail::confidence::scope_unfit);
     scene alone(counted({{"act", 0}, {"f", 1}, {"f.gate", 1}}), {"/act/Relu"});
     CHECK(alone.resolve(alone.table.scope_of[0]).confidence ==
           stemma::detail::confidence::scope_elsewhere);

@@ -187,15 +187,15 @@ TEST_CASE("collect_scopes: agrees with splitting every name separately, in any o
             ops.add({}, name + "/Add_" + std::to_string(random(3)), "Add");
         }
         const auto table = stemma::detail::collect_scopes(ops);
-        std::map<std::pair<scope_style, std::string>, id> known;
+        std::map<std::pair<scope_style, std::string>, id> numbers;
         for (id v = 0; v < ops.size(); ++v) {
-            const auto found = split_scoped_name(ops.name(v), "Add");
-            REQUIRE(found);
+            const auto split = split_scoped_name(ops.name(v), "Add");
+            REQUIRE(split);
             const auto s = table.scope_of[v];
-            REQUIRE(segments_of(table, s) == parts_of(found->scope));
-            REQUIRE(table.scopes[s].style == found->style);
+            REQUIRE(segments_of(table, s) == parts_of(split->scope));
+            REQUIRE(table.scopes[s].style == split->style);
             const auto [entry, added] =
-                known.emplace(std::pair(found->style, std::string(found->scope)), s);
+                numbers.emplace(std::pair(split->style, std::string(split->scope)), s);
             REQUIRE(entry->second == s);
         }
         for (id s = stemma::detail::scope_style_count; s < table.scopes.size(); ++s) {

@@ -16,19 +16,19 @@ namespace {
 
 /// The scope of a name, with its style in front; "-" if there is none.
 std::string split(std::string_view name, std::string_view op_type) {
-    const auto found = split_scoped_name(name, op_type);
+    const auto parts = split_scoped_name(name, op_type);
     constexpr std::string_view styles = "crt";
-    return found
-               ? styles[static_cast<std::size_t>(found->style)] + (":" + std::string(found->scope))
+    return parts
+               ? styles[static_cast<std::size_t>(parts->style)] + (":" + std::string(parts->scope))
                : "-";
 }
 
 std::string split_leftover(std::string_view name) {
-    const auto found = split_leftover_name(name);
-    if (found) {
-        CHECK_FALSE(found->exact);
+    const auto parts = split_leftover_name(name);
+    if (parts) {
+        CHECK_FALSE(parts->exact);
     }
-    return found ? std::string(found->scope) : "-";
+    return parts ? std::string(parts->scope) : "-";
 }
 
 } // namespace
@@ -125,8 +125,8 @@ TEST_CASE("split_leftover_name: removes chains of runtimes' suffixes") {
 
 TEST_CASE("split_leftover_name: words of other frameworks are operators of a known type only") {
     const auto scope = [](std::string_view name, std::string_view type) {
-        const auto found = split_leftover_name(name, type);
-        return found ? std::string(found->scope) : "-";
+        const auto parts = split_leftover_name(name, type);
+        return parts ? std::string(parts->scope) : "-";
     };
     CHECK(scope("bert/norm/moments/mean", "ReduceMean") == "bert/norm/moments");
     CHECK(scope("bert/embeddings/range_range", "Range") == "bert/embeddings");
@@ -148,9 +148,9 @@ TEST_CASE("split_leftover_name: names joined by `_` mean what contains all of th
     CHECK(split_leftover("net/b/sub_net/conv/Conv2D") == "net/b/sub_net/conv");
     CHECK(split_leftover("net/b/_net/conv/Conv2D") == "net/b/_net/conv");
     CHECK(split_leftover("net/Relu_network/conv/Conv2D") == "net/Relu_network/conv");
-    const auto found = split_leftover_name("net/b/act/Relu6_net/b/conv/Conv2D");
-    REQUIRE(found);
-    CHECK(found->within);
+    const auto parts = split_leftover_name("net/b/act/Relu6_net/b/conv/Conv2D");
+    REQUIRE(parts);
+    CHECK(parts->within);
 }
 
 TEST_CASE("split_leftover_name: rejects names without an operator's name") {

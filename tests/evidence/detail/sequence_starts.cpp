@@ -57,14 +57,14 @@ texts steps_before(const texts& types, std::size_t most, bool forks) {
                                                                    placed);
     const stemma::detail::sequence_starts<test::operator_scene> starts(
         ops, tree.index(), owners, heads, steady, free, placed, units, exits);
-    texts found;
+    texts steps;
     for (const auto& step : starts.before(net, most)) {
-        found.emplace_back();
+        steps.emplace_back();
         for (auto v : step) {
-            found.back() += std::string(ops.op_type(v)) + " ";
+            steps.back() += std::string(ops.op_type(v)) + " ";
         }
     }
-    return found;
+    return steps;
 }
 
 } // namespace

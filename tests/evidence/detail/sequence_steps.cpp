@@ -74,7 +74,7 @@ struct chain {
             free, placed, units, exits);
         stemma::detail::sequence_steps<test::operator_scene, stemma::module_tree> finder(
             ops, tree, code, pattern, units, exits, starts);
-        texts found;
+        texts listed;
         for (const auto& step : finder.run()) {
             auto text = tree.path(step.sequence) + " " +
                         (step.member == no_id ? "new " + std::to_string(step.number)
@@ -83,9 +83,9 @@ struct chain {
             for (auto v : step.operators) {
                 text += " " + std::string(ops.name(v));
             }
-            found.push_back(std::move(text));
+            listed.push_back(std::move(text));
         }
-        return found;
+        return listed;
     }
 };
 
@@ -96,9 +96,9 @@ TEST_CASE("sequence_steps: a gap in numbers is what comes between") {
     CHECK(one.steps() == texts{"net new 1: Relu"});
     const chain two(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"MaxPool", ""}, {"Conv", "net.3"}});
     CHECK(two.steps() == texts{"net new 1: Relu", "net new 2: MaxPool"});
-    const chain known(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.2"}},
-                      {"net.0", "net.1"});
-    CHECK(known.steps() == texts{"net net.1: Relu"});
+    const chain gapped(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.2"}},
+                       {"net.0", "net.1"});
+    CHECK(gapped.steps() == texts{"net net.1: Relu"});
 }
 
 TEST_CASE("sequence_steps: a product with a lost weight may be inside a member that has members") {
@@ -206,8 +206,8 @@ TEST_CASE("sequence_steps: a sequence starts with what leads to its first parame
 }
 
 TEST_CASE("has_open_sequences: finds gaps in numbers, and lists in lists") {
-    const auto open = [](const chain& made) {
-        return stemma::detail::has_open_sequences(made.ops, made.tree, made.owners);
+    const auto open = [](const chain& model) {
+        return stemma::detail::has_open_sequences(model.ops, model.tree, model.owners);
     };
     CHECK(open(chain(pairs{{"Gemm", "net.0"}, {"Gemm", "net.2"}})));
     CHECK(open(chain(pairs{{"Gemm", "net.0.0"}, {"Gemm", "net.1"}})));

@@ -31,12 +31,12 @@ struct scene {
     [[nodiscard]] std::vector<std::string> paths() {
         const auto order = stemma::detail::sibling_order(builder, named, first_use);
         const auto tree = builder.build(order);
-        std::vector<std::string> found;
+        std::vector<std::string> paths;
         for (id m = 1; m < tree.size(); ++m) {
-            found.push_back(tree.path(m));
+            paths.push_back(tree.path(m));
             CHECK(builder.rank_of(builder.at_path(tree.path(m))) == m);
         }
-        return found;
+        return paths;
     }
 };
 

@@ -72,13 +72,14 @@ public:
             attends[test::module_at(tree, module)] = true;
         }
         const std::vector<bool> steady(ops_.size(), false);
-        const auto found = stemma::detail::skip_connections(ops_, tree, code, pattern, attends,
-                                                            position, steady, owner)
-                               .run(stemma::sweep_order(ops_.graph()));
+        const auto module_of = stemma::detail::skip_connections(ops_, tree, code, pattern, attends,
+                                                                position, steady, owner)
+                                   .run(stemma::sweep_order(ops_.graph()));
         texts modules;
         for (id v = 0; v < ops_.size(); ++v) {
             if (ops_.name(v) == "join") {
-                modules.push_back(found[v] == no_id ? "none" : std::string(tree.path(found[v])));
+                modules.push_back(module_of[v] == no_id ? "none"
+                                                        : std::string(tree.path(module_of[v])));
             }
         }
         return modules;

@@ -25,22 +25,23 @@ TEST_CASE("edit_bodies: nodes with rebuilt but unchanged bodies stay the same") 
         const stemma::graph_contents contents(model);
         for (id node = 0; node < model.node_count(); ++node) {
             std::map<id, int> met;
-            stemma::detail::message_tree made;
+            stemma::detail::message_tree rebuilt;
             stemma::detail::edit_bodies(
-                made, model, contents, node,
+                rebuilt, model, contents, node,
                 [&](id g, const stemma::detail::wire_reader& fields) {
                     ++met[g];
                     CHECK(model.graph(g).owner == node);
                     stemma::detail::edit_nodes(
-                        made, model, contents, g, fields, [](id) { return true; },
+                        rebuilt, model, contents, g, fields, [](id) { return true; },
                         [&](id inside) {
                             CHECK(model.graph_of(inside) == g);
-                            made.add_range(model.message(inside).begin, model.message(inside).size);
+                            rebuilt.add_range(model.message(inside).begin,
+                                              model.message(inside).size);
                         });
                 },
                 [](stemma::detail::edited_field&) {});
             const auto message = model.message(node);
-            CHECK(made.text(bytes) == bytes.substr(message.begin, message.size));
+            CHECK(rebuilt.text(bytes) == bytes.substr(message.begin, message.size));
             CHECK(met.size() == contents.bodies_of(node).size());
             bodies += met.size();
         }
@@ -80,13 +81,13 @@ TEST_CASE("edit_bodies: every body and node gets its own content, and fields can
                 field.erase();
             }
         });
-    const auto made = tree.text(bytes);
-    CHECK(made.find("\x1a\x04name") == made.npos);
-    CHECK(made.find("Relu") == made.npos);
+    const auto text = tree.text(bytes);
+    CHECK(text.find("\x1a\x04name") == text.npos);
+    CHECK(text.find("Relu") == text.npos);
     for (const auto g : contents.bodies_of(owner)) {
-        CHECK(made.find("Tanh" + std::to_string(g)) != made.npos);
+        CHECK(text.find("Tanh" + std::to_string(g)) != text.npos);
     }
-    CHECK(made.find("Abs") != made.npos);
+    CHECK(text.find("Abs") != text.npos);
 }
 
 } // namespace test::fold_detail_edit_bodies

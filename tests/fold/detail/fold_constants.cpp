@@ -19,8 +19,9 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-test::message constant(const char* made, const char* value) {
-    return test::node("Constant", {}, {made}).inner(5, test::text_attribute("value_string", value));
+test::message constant(const char* output, const char* value) {
+    return test::node("Constant", {}, {output})
+        .inner(5, test::text_attribute("value_string", value));
 }
 
 /// Two layers that multiply and add a Constant each; what these are is said by value.
@@ -58,14 +59,14 @@ TEST_CASE("graph_results: outputs, and what else is needed outside") {
     const auto bytes =
         test::model(test::graph({test::node("Op", {"x"}, {"a", "b", "c"})}, {"x"}, {"c"})).bytes();
     const stemma::wire_model model(bytes);
-    const auto made = model.first_output(0);
+    const auto output = model.first_output(0);
     const stemma::detail::graph_results outputs(model, 0);
-    CHECK(outputs.values() == std::vector<id>{made + 2});
-    CHECK_FALSE(outputs.contains(made));
+    CHECK(outputs.values() == std::vector<id>{output + 2});
+    CHECK_FALSE(outputs.contains(output));
     CHECK_FALSE(outputs.contains(no_id));
-    const std::vector<id> exposed{made};
+    const std::vector<id> exposed{output};
     CHECK(stemma::detail::graph_results(model, 0, exposed).values() ==
-          std::vector<id>{made, made + 2});
+          std::vector<id>{output, output + 2});
     CHECK(stemma::detail::graph_results().values().empty());
 }
 

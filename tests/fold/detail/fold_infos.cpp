@@ -55,14 +55,14 @@ TEST_CASE("fold_infos: ValueInfos of values inside functions are removed, and re
         const auto folded = scene.fold();
         const stemma::wire_model model(folded, "folded");
         REQUIRE(model.functions().size() == 1);
-        std::vector<std::string> left;
+        std::vector<std::string> remaining;
         for (const auto& info : model.value_infos()) {
             if (info.graph == 0 && info.field == stemma::detail::onnx_fields::graph::value_info) {
-                left.emplace_back(model.text(info.name));
+                remaining.emplace_back(model.text(info.name));
             }
         }
-        CHECK(left == std::vector<std::string>{"/layer.0/out", "/layer.1/out", "/layer.2/out",
-                                               "nowhere", "x"});
+        CHECK(remaining == std::vector<std::string>{"/layer.0/out", "/layer.1/out", "/layer.2/out",
+                                                    "nowhere", "x"});
         CHECK(test::unfold(folded) == scene.bytes);
     }
 }

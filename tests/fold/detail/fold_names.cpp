@@ -48,9 +48,9 @@ TEST_CASE("fold_names: shared bodies lose the scope of the first call, each call
     CHECK(names.in_body(layer, plan.inputs[1][1]) == "fc.weight");
     // In the body of a function every value has a name of its own.
     for (stemma::id f = 0; f < plan.functions.size(); ++f) {
-        std::set<std::string_view> taken;
+        std::set<std::string_view> unique;
         for (auto value : plan.inputs[plan.functions[f].region]) {
-            CHECK(taken.insert(names.in_body(f, value)).second);
+            CHECK(unique.insert(names.in_body(f, value)).second);
         }
     }
 }
@@ -83,11 +83,11 @@ TEST_CASE("fold_names: names that differ only in scope stay distinct") {
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 1);
     const stemma::detail::fold_names names(scene.model, scene.contents, scene.modules, plan);
-    std::set<std::string_view> taken;
+    std::set<std::string_view> unique;
     for (auto value : plan.inputs[1]) {
-        CHECK(taken.insert(names.in_body(0, value)).second);
+        CHECK(unique.insert(names.in_body(0, value)).second);
     }
-    CHECK(taken.insert(names.in_body(0, plan.outputs[1][0])).second);
+    CHECK(unique.insert(names.in_body(0, plan.outputs[1][0])).second);
     CHECK(test::unfold(scene.fold()) == scene.bytes);
 }
 

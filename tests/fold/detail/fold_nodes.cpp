@@ -19,10 +19,10 @@ using stemma::no_id;
 
 /// Returns: what a call in a folded file says of itself, by key; its name under "".
 std::map<std::string, std::string> said(const stemma::wire_model& model, id node) {
-    std::map<std::string, std::string> found{{"", std::string(model.name(node))}};
+    std::map<std::string, std::string> entries{{"", std::string(model.name(node))}};
     model.for_each_metadata(
-        node, [&](std::string_view key, std::string_view value) { found.emplace(key, value); });
-    return found;
+        node, [&](std::string_view key, std::string_view value) { entries.emplace(key, value); });
+    return entries;
 }
 
 /// Returns: the names of the nodes in the main graph of a file.
@@ -48,12 +48,12 @@ test::fold_scene varied_layers() {
             return test::node("Constant", {}, {name + number})
                 .inner(5, test::text_attribute("value_string", name + number));
         };
-        const auto made = i == 2 ? "y" : "a" + number;
+        const auto output = i == 2 ? "y" : "a" + number;
         nodes.push_back(constant("s"));
         nodes.push_back(test::node("Mul", {flowing, "s" + number}, {"m" + number}));
         nodes.push_back(constant("t"));
-        nodes.push_back(test::node("Add", {"m" + number, "t" + number}, {made}));
-        flowing = made;
+        nodes.push_back(test::node("Add", {"m" + number, "t" + number}, {output}));
+        flowing = output;
         const auto layer = static_cast<stemma::id>(2 + 2 * i);
         for (auto m : {layer + 1, layer + 1, layer, layer}) {
             where.push_back({m, stemma::no_id, 1, stemma::provenance::scope, false});
@@ -89,20 +89,20 @@ TEST_CASE(
         if (model.callee(node) == no_id) {
             continue;
         }
-        auto found = said(model, node);
+        auto entries = said(model, node);
         if (model.owner(node) == no_id) {
             const auto path = "layer." + std::to_string(outer++);
-            CHECK(found[""] == path);
-            CHECK(found[std::string(stemma::detail::fold_module_key)] == path);
-            CHECK(found[std::string(stemma::detail::fold_tag_key)].find("Layer") !=
+            CHECK(entries[""] == path);
+            CHECK(entries[std::string(stemma::detail::fold_module_key)] == path);
+            CHECK(entries[std::string(stemma::detail::fold_tag_key)].find("Layer") !=
                   std::string::npos);
         } else {
             ++inner;
-            CHECK(found[""] == "fc");
-            CHECK(found[std::string(stemma::detail::fold_module_key)] == "fc");
-            CHECK(found[std::string(stemma::detail::fold_tag_key)] == "/Linear");
+            CHECK(entries[""] == "fc");
+            CHECK(entries[std::string(stemma::detail::fold_module_key)] == "fc");
+            CHECK(entries[std::string(stemma::detail::fold_tag_key)] == "/Linear");
         }
-        CHECK(found[std::string(stemma::detail::fold_call_key)] == "0");
+        CHECK(entries[std::string(stemma::detail::fold_call_key)] == "0");
     }
     CHECK(outer == 2);
     CHECK(inner == 2); // in both branches, once for both layers

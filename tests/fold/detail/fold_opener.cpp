@@ -72,11 +72,11 @@ TEST_CASE("fold_opener: restores files that no exporter would write") {
         test::fold_scene scene{bytes, test::layers(2), where};
         scene.options.least = 1;
         try {
-            const auto made = scene.fold();
+            const auto text = scene.fold();
             folded += scene.plan().functions.empty() ? 0U : 1U;
-            const stemma::wire_model model(made);
+            const stemma::wire_model model(text);
             in_bodies += stemma::detail::find_fold_record(model).value().bodies.empty() ? 0U : 1U;
-            CHECK(test::unfold(made) == bytes);
+            CHECK(test::unfold(text) == bytes);
         } catch (const stemma::error& e) {
             const std::string reason = e.what(); // of what no model may be
             CHECK((reason.find("more than once") != reason.npos ||

@@ -13,12 +13,12 @@ namespace test::fold_detail_fold_record {
 TEST_CASE("find_change: turns the expected text into the actual one, in whole characters") {
     test::random_numbers random(11);
     const auto text = [&] {
-        std::string made;
+        std::string letters;
         for (auto parts = random(6); parts > 0; --parts) {
             static const char* const some[] = {"a", "ab", "é", "è", "漢", "/layer.", "1"};
-            made += some[random(7)];
+            letters += some[random(7)];
         }
-        return made;
+        return letters;
     };
     for (int round = 0; round < 2000; ++round) {
         const auto expected = text();

@@ -62,17 +62,17 @@ TEST_CASE("fold_regions: regions nest like modules") {
     const scene s{stemma::tree_index({no_id, 0, 1, 1}),
                   {0, 2, 2, 3, 1, 0},
                   {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}};
-    const auto found = s.fold();
-    REQUIRE(found.regions.size() == 4);
-    CHECK(found.regions[0].items ==
+    const auto folded = s.fold();
+    REQUIRE(folded.regions.size() == 4);
+    CHECK(folded.regions[0].items ==
           std::vector<stemma::detail::fold_item>{{0, false}, {1, true}, {5, false}});
-    CHECK(found.regions[1].module == 1);
-    CHECK(found.regions[1].items ==
+    CHECK(folded.regions[1].module == 1);
+    CHECK(folded.regions[1].items ==
           std::vector<stemma::detail::fold_item>{{2, true}, {3, true}, {4, false}});
-    CHECK(found.regions[1].end == 4);
-    CHECK(found.regions[1].operators == 4);
-    CHECK(found.regions[2].parent == 1);
-    CHECK(found.left.empty());
+    CHECK(folded.regions[1].end == 4);
+    CHECK(folded.regions[1].operators == 4);
+    CHECK(folded.regions[2].parent == 1);
+    CHECK(folded.left.empty());
 }
 
 TEST_CASE("fold_regions: every call is a region, even if only neighbours determine it") {
@@ -80,11 +80,11 @@ TEST_CASE("fold_regions: every call is a region, even if only neighbours determi
                   {1, 1, 0, 1, 1},
                   {{0, 1}, {1, 2}, {2, 3}, {3, 4}},
                   {0, no_id, 0, no_id, 1}};
-    const auto found = s.fold();
-    REQUIRE(found.regions.size() == 3);
-    CHECK(found.regions[1].call == 0);
-    CHECK(found.regions[2].call == 1);
-    CHECK(operators_of(found, 2) == std::vector<id>{3, 4});
+    const auto folded = s.fold();
+    REQUIRE(folded.regions.size() == 3);
+    CHECK(folded.regions[1].call == 0);
+    CHECK(folded.regions[2].call == 1);
+    CHECK(operators_of(folded, 2) == std::vector<id>{3, 4});
 }
 
 TEST_CASE(
@@ -139,8 +139,8 @@ TEST_CASE("fold_regions: operators run in a valid order, each once, inside their
             }
         }
         s.least = 1 + random(3);
-        const auto found = s.fold();
-        auto all = operators_of(found);
+        const auto folded = s.fold();
+        auto all = operators_of(folded);
         std::vector<std::size_t> place(count);
         for (std::size_t i = 0; i < all.size(); ++i) {
             place[all[i]] = i;
@@ -152,13 +152,13 @@ TEST_CASE("fold_regions: operators run in a valid order, each once, inside their
         std::vector<id> expected(count);
         std::iota(expected.begin(), expected.end(), id{0});
         REQUIRE(all == expected);
-        for (id r = 1; r < found.regions.size(); ++r) {
-            const auto& region = found.regions[r];
-            const auto inside = operators_of(found, r);
+        for (id r = 1; r < folded.regions.size(); ++r) {
+            const auto& region = folded.regions[r];
+            const auto inside = operators_of(folded, r);
             CHECK(inside.size() == region.operators);
             CHECK(inside.size() >= s.least);
             CHECK(region.parent < r);
-            CHECK(s.modules.is_ancestor(found.regions[region.parent].module, region.module));
+            CHECK(s.modules.is_ancestor(folded.regions[region.parent].module, region.module));
             for (auto v : inside) {
                 CHECK(s.modules.is_ancestor(region.module, s.module[v]));
             }
@@ -170,18 +170,18 @@ TEST_CASE("fold_regions: a graph in a module has regions of its descendants only
     // 1 contains 2, and 3 is beside it.
     scene body{stemma::tree_index({no_id, 0, 1, 0}), {1, 2, 2, 3, 3, 0}, {{0, 1}, {1, 2}, {3, 4}}};
     body.top = 1;
-    const auto found = body.fold();
-    REQUIRE(found.regions.size() == 2);
-    CHECK(found.regions[0].module == 1);
-    CHECK(found.regions[1].module == 2);
-    CHECK(operators_of(found, 1) == std::vector<id>{1, 2});
-    CHECK(found.regions[0].operators == 6);
+    const auto folded = body.fold();
+    REQUIRE(folded.regions.size() == 2);
+    CHECK(folded.regions[0].module == 1);
+    CHECK(folded.regions[1].module == 2);
+    CHECK(operators_of(folded, 1) == std::vector<id>{1, 2});
+    CHECK(folded.regions[0].operators == 6);
 }
 
 TEST_CASE("find_places: the region of each operator") {
-    const auto found = scene{stemma::tree_index({no_id, 0, 1}), {0, 1, 2, 0}, {}}.fold();
-    REQUIRE(found.regions.size() == 3);
-    CHECK(stemma::detail::find_places(found.regions, 4) == std::vector<id>{0, 1, 2, 0});
+    const auto folded = scene{stemma::tree_index({no_id, 0, 1}), {0, 1, 2, 0}, {}}.fold();
+    REQUIRE(folded.regions.size() == 3);
+    CHECK(stemma::detail::find_places(folded.regions, 4) == std::vector<id>{0, 1, 2, 0});
 }
 
 TEST_CASE("holds_region: a region contains itself and nested ones") {

@@ -35,11 +35,11 @@ test::fold_scene layer(const char* domain, const std::vector<const char*>& keys,
     test::placed_nodes placed;
     const auto add = [&](const char* type, const test::names& in, const char* out,
                          stemma::id module, const char* of, const auto& entries) {
-        auto made = test::node(type, in, {out}).text(7, of);
+        auto fields = test::node(type, in, {out}).text(7, of);
         for (const auto* key : entries) {
-            made.inner(9, entry(key));
+            fields.inner(9, entry(key));
         }
-        placed.add(made, module);
+        placed.add(fields, module);
     };
     add("MatMul", {"x", "layer.0.fc.weight"}, "m", 3, domain, keys);
     add("Add", {"m", "layer.0.fc.bias"}, "a", 3, domain, keys);
@@ -65,11 +65,11 @@ TEST_CASE("fold_source_editor: bodies and the model lose them, too") {
         body.add(test::node("Relu", {"x"}, {"e"}).text(7, domain), 0);
         test::placed_nodes placed;
         placed.add_branches(body, "e", "y", 0);
-        auto made = test::model(test::graph(placed.nodes, {"x", "cond"}, {"y"}));
+        auto message = test::model(test::graph(placed.nodes, {"x", "cond"}, {"y"}));
         if (has_entry) {
-            made.inner(14, entry("pkg.stemma.fold.modules"));
+            message.inner(14, entry("pkg.stemma.fold.modules"));
         }
-        return test::fold_scene{made.bytes(), test::layers(1), placed.where};
+        return test::fold_scene{message.bytes(), test::layers(1), placed.where};
     };
     CHECK(edited(scene("ai.onnx", true), true) == scene("", false).bytes);
     CHECK(edited(scene("", true), true) == scene("", false).bytes);

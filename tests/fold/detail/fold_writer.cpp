@@ -88,16 +88,16 @@ TEST_CASE("fold_writer: operators of modules without functions record the path t
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
     REQUIRE(model.functions().size() == 1);
-    std::size_t found = 0;
+    std::size_t count = 0;
     for (id node = 0; node < model.node_count(); ++node) {
         if (model.graph_of(node) != 0) {
             const auto entries = metadata_of(model, node);
             const auto way = entries.find("pkg.stemma.fold.module");
             CHECK((way != entries.end()) == (model.op_type(node) != "Relu"));
-            found += way != entries.end() && way->second == "fc" ? 1U : 0U;
+            count += way != entries.end() && way->second == "fc" ? 1U : 0U;
         }
     }
-    CHECK(found == 2);
+    CHECK(count == 2);
 }
 
 TEST_CASE("fold_writer: raises an old IR version, keeps a newer one") {
@@ -177,7 +177,7 @@ TEST_CASE("fold_writer: the contents of functions belong to the modules of all c
         const stemma::onnx_operators ops(folded);
         const auto& tree = opened.modules();
         stemma::evidence_context context(ops, tree);
-        const auto found = stemma::tag_operators(context, stemma::policies{});
+        const auto retagged = stemma::tag_operators(context, stemma::policies{});
         for (id node = 0; node < folded.node_count(); ++node) {
             const auto& graph = folded.graph(folded.graph_of(node));
             if (graph.kind != stemma::graph_kind::function || !ops.is_folded(node)) {
@@ -191,12 +191,12 @@ TEST_CASE("fold_writer: the contents of functions belong to the modules of all c
             std::set<id> selected;
             for (auto m : modules) {
                 common = tree.index().lca(common, m);
-                selected.insert(found.tags.selected(m));
+                selected.insert(retagged.tags.selected(m));
             }
-            CHECK(found.attributions[node].module == common);
-            CHECK(found.attributions[node].source == stemma::provenance::function);
+            CHECK(retagged.attributions[node].module == common);
+            CHECK(retagged.attributions[node].source == stemma::provenance::function);
             std::set<id> tagged;
-            found.pool.for_each(found.tag_sets[node], [&](id m) { tagged.insert(m); });
+            retagged.pool.for_each(retagged.tag_sets[node], [&](id m) { tagged.insert(m); });
             CHECK(tagged == selected);
             ++compared;
             of_several += modules.size() > 1 ? 1U : 0U;

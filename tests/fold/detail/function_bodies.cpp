@@ -53,12 +53,12 @@ TEST_CASE("for_each_operator: those in bodies, too") {
     const auto outer = test::graphs_attribute(
         "cases", {test::graph({test::owner_node("If", {}, {}, {inner})}), test::graph()});
     const auto bytes = test::owner_node("Own", {}, {}, {outer}).bytes();
-    std::string found;
+    std::string operators;
     stemma::detail::for_each_operator(
         {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"}, [&](const auto& name) {
-            found.append(name.domain).append(":").append(name.type).append(" ");
+            operators.append(name.domain).append(":").append(name.type).append(" ");
         });
-    CHECK(found == ":Own :If :Add d:F ");
+    CHECK(operators == ":Own :If :Add d:F ");
 }
 
 TEST_CASE("for_each_inner_name: what bodies define, at any depth") {
@@ -68,11 +68,11 @@ TEST_CASE("for_each_inner_name: what bodies define, at any depth") {
         "cases", {test::graph({test::owner_node("If", {"q"}, {"e"}, {inner})}, {}, {"r"}),
                   test::graph().inner(15, test::sparse_tensor("s"))});
     const auto bytes = test::owner_node("Own", {"x"}, {"y"}, {outer}).bytes();
-    std::set<std::string> found;
+    std::set<std::string> names;
     stemma::detail::for_each_inner_name(
         {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"},
-        [&](auto name) { found.emplace(name); });
-    CHECK(found == std::set<std::string>{"b", "c", "d", "e", "s"});
+        [&](auto name) { names.emplace(name); });
+    CHECK(names == std::set<std::string>{"b", "c", "d", "e", "s"});
 }
 
 } // namespace test::fold_detail_function_bodies

@@ -27,13 +27,13 @@ std::string inlined(const std::string& bytes) {
 /// A model of some nodes and functions of domain "d".
 message with_functions(const std::vector<message>& nodes, const std::vector<message>& functions,
                        const test::names& outputs = {"y"}) {
-    message made;
-    made.number(1, 8).inner(8, test::opset("", 17)).inner(8, test::opset("d", 1));
-    made.inner(7, test::graph(nodes, {"x"}, outputs));
+    message model;
+    model.number(1, 8).inner(8, test::opset("", 17)).inner(8, test::opset("d", 1));
+    model.inner(7, test::graph(nodes, {"x"}, outputs));
     for (const auto& function : functions) {
-        made.inner(25, function);
+        model.inner(25, function);
     }
-    return made;
+    return model;
 }
 
 /// What comes of `with_functions` when its nodes come to these.
@@ -156,12 +156,12 @@ TEST_CASE("function_inliner: what a body defines hides inputs and results of the
     const auto far =
         test::function("d", "Far", {"p"}, {"q"},
                        {test::node("Relu", {"p"}, {"f/a"}), test::node("Relu", {"f/a"}, {"q"})});
-    const auto made = inlined(
+    const auto result = inlined(
         with_functions({call("F", {"x", "x"}, {"u"}, "o/f"), call("Far", {"u"}, {"y"}, "o")},
                        {scan("a", "b", "s"), far})
             .bytes());
-    CHECK(stemma::wire_model(made).node_count() == 4);
-    CHECK(made.find("o~1/f/a") != made.npos);
+    CHECK(stemma::wire_model(result).node_count() == 4);
+    CHECK(result.find("o~1/f/a") != result.npos);
 }
 
 TEST_CASE("function_inliner: does not reuse names") {
@@ -220,8 +220,8 @@ TEST_CASE("function_inliner: calls with the same name have different scopes") {
                         call("F", {"q"}, {"f~2/m"}, "f"), call("F", {"f~2/m"}, {"y"}, "f")},
                        {f})
             .bytes();
-    const auto made = inlined(bytes);
-    const stemma::wire_model model(made, "made");
+    const auto result = inlined(bytes);
+    const stemma::wire_model model(result, "made");
     REQUIRE(model.node_count() == 8);
     CHECK(model.name(0) == "f/r");
     CHECK(model.name(2) == "f~1/r");
@@ -236,8 +236,8 @@ TEST_CASE("function_inliner: values of different calls never get the same name")
                                test::node("Neg", {values.front()}, {"b"}, "n")});
     };
     const auto check = [](const message& with) {
-        const auto made = inlined(with.bytes());
-        const stemma::wire_model model(made, "made");
+        const auto result = inlined(with.bytes());
+        const stemma::wire_model model(result, "made");
         CHECK(model.redefined().empty());
         CHECK(model.functions().empty());
         return std::string(model.value_name(model.first_output(model.node_count() - 2)));
@@ -278,11 +278,11 @@ TEST_CASE("function_inliner: the overload selects among functions with one name"
         return test::function("d", "F", {"a"}, {"b"}, {test::node(op, {"a"}, {"b"})})
             .text(13, overload);
     };
-    const auto made = inlined(with_functions({call("F", {"x"}, {"m"}, "f").text(8, "two"),
-                                              call("F", {"m"}, {"y"}, "g").text(8, "one")},
-                                             {of("Neg", "one"), of("Exp", "two")})
-                                  .bytes());
-    const stemma::wire_model model(made, "made");
+    const auto result = inlined(with_functions({call("F", {"x"}, {"m"}, "f").text(8, "two"),
+                                                call("F", {"m"}, {"y"}, "g").text(8, "one")},
+                                               {of("Neg", "one"), of("Exp", "two")})
+                                    .bytes());
+    const stemma::wire_model model(result, "made");
     REQUIRE(model.node_count() == 2);
     CHECK(model.op_type(0) == "Exp");
     CHECK(model.op_type(1) == "Neg");
@@ -301,10 +301,10 @@ TEST_CASE("function_inliner: rejects operators of another version, and keeps imp
     const auto body = test::graph_attribute(
         "then_branch", test::graph({test::node("ReduceMean", {"a"}, {"z"})}, {}, {"z"}));
     const auto branching = [&](std::uint64_t version) {
-        const auto made =
+        const auto outer =
             test::function("d", "F", {"a"}, {"b"}, {test::owner_node("If", {"a"}, {"b"}, {body})})
                 .inner(9, test::opset("", version));
-        return with_functions({call("F", {"x"}, {"y"}, "f")}, {made}).bytes();
+        return with_functions({call("F", {"x"}, {"y"}, "f")}, {outer}).bytes();
     };
     CHECK_NOTHROW(inlined(branching(17)));
     CHECK_THROWS_AS(inlined(branching(18)), stemma::error);
@@ -312,14 +312,14 @@ TEST_CASE("function_inliner: rejects operators of another version, and keeps imp
         test::function("d", "F", {"a"}, {"b"}, {test::node("Odd", {"a"}, {"b"}, "", "e")})
             .inner(9, test::opset("e", 4));
     const auto in_domain = [](std::uint64_t version) {
-        const auto made =
+        const auto outer =
             test::function("d", "F", {"a"}, {"b"},
                            {call("G", {"a"}, {"m"}, ""), call("Op", {"m"}, {"b"}, "")})
                 .inner(9, test::opset("d", version));
         return with_functions(
                    {call("F", {"x"}, {"y"}, "f")},
-                   {made, test::function("d", "G", {"a"}, {"b"}, {test::node("Neg", {"a"}, {"b"})})
-                              .inner(9, test::opset("d", 2))})
+                   {outer, test::function("d", "G", {"a"}, {"b"}, {test::node("Neg", {"a"}, {"b"})})
+                               .inner(9, test::opset("d", 2))})
             .bytes();
     };
     CHECK_NOTHROW(inlined(in_domain(1)));

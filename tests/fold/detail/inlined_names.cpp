@@ -61,13 +61,13 @@ TEST_CASE(
             continue;
         }
         CAPTURE(path);
-        const unfolded made(path);
-        const stemma::attributed_model after(made.file, {});
-        const auto& modules = made.before.modules();
+        const unfolded inlining(path);
+        const stemma::attributed_model after(inlining.file, {});
+        const auto& modules = inlining.before.modules();
         CHECK(paths_of(after.modules()) == paths_of(modules));
-        REQUIRE(made.attributions.size() == after.model().node_count());
+        REQUIRE(inlining.attributions.size() == after.model().node_count());
         for (id node = 0; node < after.model().node_count(); ++node) {
-            const auto& one = made.attributions[node];
+            const auto& one = inlining.attributions[node];
             if (one.source <= stemma::provenance::scope) { // named, or named by the call
                 CAPTURE(after.model().name(node));
                 CHECK(after.modules().path(after.tags().attributions[node].module) ==
@@ -80,8 +80,8 @@ TEST_CASE(
 }
 
 TEST_CASE("inlined_names: nodes are named after their modules, and each name once") {
-    const unfolded made(STEMMA_TEST_DATA "/dialects/modular_functions.onnx");
-    const auto bytes = test::read_bytes(made.file);
+    const unfolded inlining(STEMMA_TEST_DATA "/dialects/modular_functions.onnx");
+    const auto bytes = test::read_bytes(inlining.file);
     const stemma::wire_model after(bytes);
     std::set<std::string> names;
     for (id node = 0; node < after.node_count(); ++node) {
@@ -99,12 +99,13 @@ TEST_CASE("inlined_names: attributions from a capture hold after inlining") {
     const std::string folder = STEMMA_TEST_DATA "/fixtures/bert_micro/";
     stemma::attribution_options options;
     options.captures = stemma::captures({folder + "modules.json"});
-    const unfolded made(folder + "model.functions.onnx", options);
-    const stemma::attributed_model after(made.file, options);
-    REQUIRE(made.attributions.size() == after.model().node_count());
+    const unfolded inlining(folder + "model.functions.onnx", options);
+    const stemma::attributed_model after(inlining.file, options);
+    REQUIRE(inlining.attributions.size() == after.model().node_count());
     std::size_t same = 0;
     for (id node = 0; node < after.model().node_count(); ++node) {
-        same += after.tags().attributions[node].module == made.attributions[node].module ? 1U : 0U;
+        same +=
+            after.tags().attributions[node].module == inlining.attributions[node].module ? 1U : 0U;
     }
     CHECK(same == after.model().node_count());
 }

@@ -16,11 +16,11 @@ namespace {
 stemma::detail::inlined_size size_of(const std::vector<test::message>& nodes,
                                      const std::vector<test::message>& functions,
                                      std::size_t max_depth = 500) {
-    auto made = test::model(test::graph(nodes, {"x"}, {}));
+    auto message = test::model(test::graph(nodes, {"x"}, {}));
     for (const auto& function : functions) {
-        made.inner(25, function);
+        message.inner(25, function);
     }
-    const auto bytes = made.bytes();
+    const auto bytes = message.bytes();
     const stemma::wire_model model(bytes);
     return stemma::detail::inlined_sizes(model, max_depth).of_model();
 }

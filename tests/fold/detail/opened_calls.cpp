@@ -17,18 +17,18 @@ using stemma::id;
 
 /// Functions f0, f1, ... that each call the next one twice: 2^n operators in total.
 std::string doubling_model(std::size_t functions) {
-    test::message made;
-    made.number(1, 8).inner(8, test::opset("", 17)).inner(8, test::opset("d", 1));
-    made.inner(7, test::graph({test::node("f0", {"x"}, {"y"}, "", "d")}, {"x"}, {"y"}));
+    test::message model;
+    model.number(1, 8).inner(8, test::opset("", 17)).inner(8, test::opset("d", 1));
+    model.inner(7, test::graph({test::node("f0", {"x"}, {"y"}, "", "d")}, {"x"}, {"y"}));
     for (std::size_t f = 0; f < functions; ++f) {
         const bool last = f + 1 == functions;
         const auto callee = last ? std::string("Relu") : "f" + std::to_string(f + 1);
         const auto* domain = last ? "" : "d";
-        made.inner(25, test::function("d", "f" + std::to_string(f), {"a"}, {"c"},
-                                      {test::node(callee, {"a"}, {"b"}, "", domain),
-                                       test::node(callee, {"b"}, {"c"}, "", domain)}));
+        model.inner(25, test::function("d", "f" + std::to_string(f), {"a"}, {"c"},
+                                       {test::node(callee, {"a"}, {"b"}, "", domain),
+                                        test::node(callee, {"b"}, {"c"}, "", domain)}));
     }
-    return made.bytes();
+    return model.bytes();
 }
 
 stemma::detail::fold_record record_for(std::size_t functions, std::uint64_t nodes) {
@@ -68,13 +68,13 @@ TEST_CASE("opened_calls: inlines what the record says, and no more") {
 
 TEST_CASE("opened_calls: rejects many calls of empty functions") {
     const auto doubling = [](const std::vector<test::message>& in_last) {
-        test::message made;
-        made.inner(7, test::graph({test::node("f0", {}, {}, "", "d")}, {}, {}));
+        test::message model;
+        model.inner(7, test::graph({test::node("f0", {}, {}, "", "d")}, {}, {}));
         for (std::size_t f = 0; f < 60; ++f) {
             const auto call = test::node("f" + std::to_string(f + 1), {}, {}, "", "d");
-            made.inner(25, test::function("d", "f" + std::to_string(f), {}, {}, {call, call}));
+            model.inner(25, test::function("d", "f" + std::to_string(f), {}, {}, {call, call}));
         }
-        return made.inner(25, test::function("d", "f60", {}, {}, in_last)).bytes();
+        return model.inner(25, test::function("d", "f60", {}, {}, in_last)).bytes();
     };
     CHECK_THROWS_AS(open(doubling({}), record_for(61, 0)), stemma::error);
     const auto empty_nodes = doubling({test::message()});
@@ -150,11 +150,11 @@ TEST_CASE("call_attributes: references get the value of the call, at any depth")
     CHECK(!stemma::detail::call_attributes().read(model, 3, &outer));
 
     stemma::detail::message_tree node;
-    std::size_t put = 0;
+    std::size_t replaced = 0;
     node.edit(model.reader(model.message(2)), [&](stemma::detail::edited_field& field) {
-        put += inner.put(model, field, node) ? 1U : 0U;
+        replaced += inner.put(model, field, node) ? 1U : 0U;
     });
-    CHECK(put == 1); // the other one refers to nothing that is there
+    CHECK(replaced == 1); // the other one refers to nothing that is there
     CHECK(node.text(bytes) == test::node("Constant", {}, {"y"})
                                   .inner(5, test::text_attribute("value_string", "x"))
                                   .inner(5, reference("other", "nothing"))

@@ -23,11 +23,11 @@ struct same_hashes {
 };
 
 std::vector<stemma::attribution> in_modules(const std::vector<id>& modules) {
-    std::vector<stemma::attribution> made;
+    std::vector<stemma::attribution> attributions;
     for (auto m : modules) {
-        made.push_back({m, no_id, 1, stemma::provenance::scope, false});
+        attributions.push_back({m, no_id, 1, stemma::provenance::scope, false});
     }
-    return made;
+    return attributions;
 }
 
 std::string bytes_of(const std::vector<test::message>& nodes, const test::names& outputs = {"y"}) {

@@ -43,11 +43,11 @@ struct chain {
     }
 
     [[nodiscard]] std::set<std::pair<id, std::string>> exports() const {
-        std::set<std::pair<id, std::string>> found;
+        std::set<std::pair<id, std::string>> pairs;
         stemma::detail::find_exports(model, graph, place, plan, [&](id r, id value) {
-            CHECK(found.emplace(r, model.value_name(value)).second);
+            CHECK(pairs.emplace(r, model.value_name(value)).second);
         });
-        return found;
+        return pairs;
     }
 };
 
@@ -72,19 +72,19 @@ TEST_CASE("find_exports: a value leaves all regions up to the one that contains 
 }
 
 TEST_CASE("first_uses: the first readers outside the region") {
-    const auto made = chain({"d"});
+    const auto scene = chain({"d"});
     const auto uses = [&](id region, const std::vector<id>& nodes) {
         std::vector<id> values;
         for (auto node : nodes) {
-            values.push_back(made.model.first_output(node));
+            values.push_back(scene.model.first_output(node));
         }
-        return stemma::detail::first_uses(made.model, made.graph, made.place, made.plan, region,
+        return stemma::detail::first_uses(scene.model, scene.graph, scene.place, scene.plan, region,
                                           values);
     };
     const auto first = uses(1, {0, 1});
     CHECK(first.size() == 2);
-    CHECK(first.at(made.model.first_output(0)) == 3); // the second Relu is inside
-    CHECK(first.at(made.model.first_output(1)) == 2);
+    CHECK(first.at(scene.model.first_output(0)) == 3); // the second Relu is inside
+    CHECK(first.at(scene.model.first_output(1)) == 2);
     CHECK(uses(2, {3}).empty()); // an output of the graph, which no node reads
 }
 

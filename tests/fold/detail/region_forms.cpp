@@ -40,11 +40,11 @@ struct forms_scene {
     }
 
     static std::vector<stemma::attribution> attributions() {
-        std::vector<stemma::attribution> made;
+        std::vector<stemma::attribution> attributions;
         for (const id m : {2U, 2U, 2U, 4U, 4U, 4U}) {
-            made.push_back({m, stemma::no_id, 1, stemma::provenance::scope, false});
+            attributions.push_back({m, stemma::no_id, 1, stemma::provenance::scope, false});
         }
-        return made;
+        return attributions;
     }
 
     test::fold_scene scene;

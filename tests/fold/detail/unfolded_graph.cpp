@@ -44,7 +44,7 @@ private:
     }
 
     [[nodiscard]] graph make_graph(std::vector<std::string> visible, std::size_t depth) {
-        graph made;
+        graph built;
         std::vector<std::string> unread;
         auto module = static_cast<id>(random_(8));
         const auto take = [&] {
@@ -60,24 +60,24 @@ private:
             const auto out = fresh(depth);
             const auto in = take();
             if (depth < 3 && random_.one_in(4)) {
-                const auto kept = std::exchange(local_, depth == 0 ? 0 : local_);
+                const auto previous = std::exchange(local_, depth == 0 ? 0 : local_);
                 auto body = make_graph(visible, depth + 1);
-                local_ = depth == 0 ? 0 : std::max(kept, local_);
-                made.first.add_branches(body.first, body.second, out, module);
+                local_ = depth == 0 ? 0 : std::max(previous, local_);
+                built.first.add_branches(body.first, body.second, out, module);
             } else if (random_.one_in(5)) {
-                made.first.add(test::node("Constant", {}, {out})
-                                   .inner(5, test::text_attribute("value_string",
-                                                                  random_.one_in(2) ? "a" : "b")),
-                               module);
+                built.first.add(test::node("Constant", {}, {out})
+                                    .inner(5, test::text_attribute("value_string",
+                                                                   random_.one_in(2) ? "a" : "b")),
+                                module);
             } else {
                 const auto* type = random_.one_in(2) ? "Add" : "Mul";
-                made.first.add(test::node(type, {in, take()}, {out}, "/" + out), module);
+                built.first.add(test::node(type, {in, take()}, {out}, "/" + out), module);
             }
             visible.push_back(out);
             unread.push_back(out);
         }
-        made.second = visible.back();
-        return made;
+        built.second = visible.back();
+        return built;
     }
 
     test::random_numbers random_;
@@ -155,8 +155,9 @@ TEST_CASE("unfolded_graph: restores bodies of a shared function at each call") {
 
 TEST_CASE("unfolded_graph: equal bodies with a different module structure are not shared") {
     auto scene = test::deciding_layers();
-    for (auto& made : scene.attributions) {
-        made.module = made.module == 5 ? 4 : made.module; // the second layer has no `fc` there
+    for (auto& attribution : scene.attributions) {
+        attribution.module =
+            attribution.module == 5 ? 4 : attribution.module; // the second layer has no `fc` there
     }
     const auto plan = scene.plan();
     CHECK(plan.functions[plan.function[1]].calls == 1);
@@ -230,28 +231,29 @@ TEST_CASE(
             .bytes();
     const stemma::wire_model endless(bytes, "endless");
     const stemma::graph_contents endless_contents(endless);
-    stemma::detail::fold_record made;
-    made.functions = {{"d", "f"}};
-    made.nodes = 1;
-    made.bodies.resize(1);
-    made.bodies[0].nodes = 1;
-    stemma::detail::fold_opener opener(endless, endless_contents, made);
+    stemma::detail::fold_record claimed;
+    claimed.functions = {{"d", "f"}};
+    claimed.nodes = 1;
+    claimed.bodies.resize(1);
+    claimed.bodies[0].nodes = 1;
+    stemma::detail::fold_opener opener(endless, endless_contents, claimed);
     CHECK_THROWS_AS(opener.build(), stemma::error);
 }
 
 TEST_CASE("unfolded_graph: restores bodies as deep as a model can nest them") {
     const auto opened = [](std::size_t depth) {
-        test::message made;
-        made.number(1, 8).inner(
+        test::message message;
+        message.number(1, 8).inner(
             7, test::graph({test::node("f0", {"x"}, {"y"}, "", "d")}, {"x"}, {"y"}));
         stemma::detail::fold_record record;
         for (std::size_t f = 0; f <= depth; ++f) {
             const auto call = test::node("f" + std::to_string(f + 1), {"a"}, {"c"}, "", "d");
             const auto then = test::graph_attribute("then_branch", test::graph({call}, {}, {"c"}));
             const auto name = "f" + std::to_string(f);
-            made.inner(25, test::function("d", name, {"a"}, {"b"},
-                                          {f < depth ? test::owner_node("If", {"a"}, {"b"}, {then})
-                                                     : test::node("Relu", {"a"}, {"b"})}));
+            message.inner(25,
+                          test::function("d", name, {"a"}, {"b"},
+                                         {f < depth ? test::owner_node("If", {"a"}, {"b"}, {then})
+                                                    : test::node("Relu", {"a"}, {"b"})}));
             record.functions.emplace_back("d", name);
         }
         record.nodes = 1;
@@ -259,7 +261,7 @@ TEST_CASE("unfolded_graph: restores bodies as deep as a model can nest them") {
         for (auto& body : record.bodies) {
             body.nodes = 1;
         }
-        const auto bytes = made.bytes();
+        const auto bytes = message.bytes();
         const stemma::wire_model model(bytes, "folded");
         const stemma::graph_contents contents(model);
         stemma::detail::fold_opener opener(model, contents, record);

@@ -45,11 +45,11 @@ std::string random_json(test::random_numbers& random, std::size_t depth) {
         return scalars[random(scalars.size())];
     }
     std::string text = kind == 1 ? "[" : "{";
-    for (auto left = random(5); left > 0; --left) {
+    for (auto remaining = random(5); remaining > 0; --remaining) {
         if (kind == 2) {
             text += "\"" + std::string(random(4), 'k') + "\":";
         }
-        text += random_json(random, depth - 1) + (left > 1 ? "," : "");
+        text += random_json(random, depth - 1) + (remaining > 1 ? "," : "");
     }
     return text + (kind == 1 ? "]" : "}");
 }
@@ -61,13 +61,13 @@ TEST_CASE("json_part: agrees with another parser", "[json_part]") {
     for (int i = 0; i < 2000; ++i) {
         const auto text = random_json(random, 4);
         CAPTURE(text);
-        const auto made = test::parsed_json(text);
+        const auto document = test::parsed_json(text);
         const auto value = json::parse(text);
-        REQUIRE(test::says(made.part(), value));
+        REQUIRE(test::says(document.part(), value));
         // A copy of a part is independent.
         if (value.is_array() && !value.empty()) {
             const auto last = value.size() - 1;
-            auto whole = made;
+            auto whole = document;
             const json_value inner(whole.part()[last]);
             whole.clear();
             REQUIRE(test::says(inner.part(), value[last]));
@@ -76,8 +76,8 @@ TEST_CASE("json_part: agrees with another parser", "[json_part]") {
 }
 
 TEST_CASE("json_part: a missing index or key gives no value, recursively", "[json_part]") {
-    const auto made = test::parsed_json(R"({"list":[1,[2]],"text":"a","nothing":null})");
-    const auto part = made.part();
+    const auto document = test::parsed_json(R"({"list":[1,[2]],"text":"a","nothing":null})");
+    const auto part = document.part();
     CHECK(part["nothing"]);
     CHECK(part["nothing"].is_null());
     for (const auto none :
@@ -95,8 +95,8 @@ TEST_CASE("json_part: a missing index or key gives no value, recursively", "[jso
 }
 
 TEST_CASE("json_part: a value is read as its own kind, or rejected", "[json_part]") {
-    const auto made = test::parsed_json(R"([null,true,-1,1,1.5,"a",["a","b"],[1,2],{"a":1}])");
-    const auto part = made.part();
+    const auto document = test::parsed_json(R"([null,true,-1,1,1.5,"a",["a","b"],[1,2],{"a":1}])");
+    const auto part = document.part();
     for (std::size_t i = 0; i < part.size(); ++i) {
         CAPTURE(i);
         const auto one = part[i];
@@ -127,9 +127,9 @@ TEST_CASE("json_part: a value is read as its own kind, or rejected", "[json_part
 }
 
 TEST_CASE("json_part: a number out of range is not a number of that type", "[json_part]") {
-    const auto made =
+    const auto document =
         test::parsed_json("[-1,0,4294967295,4294967296,9223372036854775808,-9223372036854775808]");
-    const auto part = made.part();
+    const auto part = document.part();
     const auto fit = [&]<class Number>(Number) {
         std::string which;
         for (std::size_t i = 0; i < part.size(); ++i) {
@@ -145,9 +145,9 @@ TEST_CASE("json_part: a number out of range is not a number of that type", "[jso
 }
 
 TEST_CASE("json_part: the last of duplicate keys counts", "[json_part]") {
-    const auto made = test::parsed_json(R"({"a":[1],"b":2,"a":"last"})");
-    CHECK(made.part()["a"] == "last");
-    CHECK(made.part()["b"].number<int>() == 2);
+    const auto document = test::parsed_json(R"({"a":[1],"b":2,"a":"last"})");
+    CHECK(document.part()["a"] == "last");
+    CHECK(document.part()["b"].number<int>() == 2);
 }
 
 TEST_CASE("json_value: is whole once everything has been closed", "[json_part]") {

@@ -37,12 +37,12 @@ struct recorder final : stemma::detail::json_handler {
     }
 };
 
-void check_parts(const parts& found, const std::vector<std::pair<const char*, const char*>>& are) {
-    REQUIRE(found.size() == are.size());
+void check_parts(const parts& actual, const std::vector<std::pair<const char*, const char*>>& are) {
+    REQUIRE(actual.size() == are.size());
     for (std::size_t i = 0; i < are.size(); ++i) {
-        CHECK(found[i].first == are[i].first);
+        CHECK(actual[i].first == are[i].first);
         CAPTURE(i);
-        CHECK(test::says(found[i].second.part(), nlohmann::json::parse(are[i].second)));
+        CHECK(test::says(actual[i].second.part(), nlohmann::json::parse(are[i].second)));
     }
 }
 

@@ -17,13 +17,13 @@ TEST_CASE("xxh64: agrees with the reference program", "[core][xxh64]") {
 }
 
 TEST_CASE("xxh64: every length and every byte counts", "[core][xxh64]") {
-    std::set<std::uint64_t> seen;
+    std::set<std::uint64_t> hashes;
     std::string text;
     for (int length = 0; length < 100; ++length) {
-        CHECK(seen.insert(stemma::detail::xxh64(text)).second);
+        CHECK(hashes.insert(stemma::detail::xxh64(text)).second);
         for (auto& c : text) {
             c ^= 1;
-            CHECK(seen.insert(stemma::detail::xxh64(text)).second);
+            CHECK(hashes.insert(stemma::detail::xxh64(text)).second);
             c ^= 1;
         }
         text.push_back(static_cast<char>('a' + length % 26));

@@ -15,17 +15,17 @@ namespace {
 
 /// Describes the result: `name=content`, or the error.
 std::string read(const std::string& bytes) {
-    std::string found;
+    std::string text;
     try {
         for (const auto& member :
              stemma::detail::zip_directory_reader(bytes, "file", "zip archive").read()) {
-            found += std::string(member.name) + (member.packed ? "~" : "=") +
-                     std::string(member.bytes) + ";";
+            text += std::string(member.name) + (member.packed ? "~" : "=") +
+                    std::string(member.bytes) + ";";
         }
     } catch (const stemma::error& e) {
         return e.what();
     }
-    return found;
+    return text;
 }
 
 const std::string damaged = "file: is not a zip archive, or is damaged";

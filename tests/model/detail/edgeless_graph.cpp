@@ -25,16 +25,16 @@ TEST_CASE("edgeless_graph: has its vertices in order, and no edges", "[edgeless_
     STATIC_REQUIRE(stemma::operator_graph_like<edgeless_graph>);
     const edgeless_graph graph(3);
     CHECK(num_vertices(graph) == 3);
-    std::vector<std::size_t> seen;
+    std::vector<std::size_t> order;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        seen.push_back(stemma::detail::index_of(graph, *it));
+        order.push_back(stemma::detail::index_of(graph, *it));
         const auto [in, in_last] = in_edges(*it, graph);
         const auto [out, out_last] = out_edges(*it, graph);
         CHECK(in == in_last);
         CHECK(out == out_last);
         CHECK(degree(*it, graph) == 0);
     }
-    CHECK(seen == std::vector<std::size_t>{0, 1, 2});
+    CHECK(order == std::vector<std::size_t>{0, 1, 2});
     CHECK(num_vertices(edgeless_graph()) == 0);
 }
 

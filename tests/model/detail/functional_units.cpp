@@ -16,10 +16,10 @@ using ids = std::vector<id>;
 namespace {
 
 /// The steps after an operator, knowing only that these belong to none.
-ids behind(const test::operator_scene& ops, id v, const ids& known) {
+ids behind(const test::operator_scene& ops, id v, const ids& units) {
     const std::vector<bool> steady(ops.size(), false);
     std::vector<bool> free(ops.size(), true);
-    for (auto w : known) {
+    for (auto w : units) {
         free[w] = false;
     }
     return stemma::detail::functional_units<test::operator_scene>(ops, steady, free).behind(v);

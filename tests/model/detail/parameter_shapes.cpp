@@ -12,15 +12,15 @@
 namespace test::model_detail_parameter_shapes {
 
 TEST_CASE("parameter_shapes: shapes come back by number", "[parameter_shapes]") {
-    const std::vector<std::vector<std::int64_t>> made{{2, 3}, {}, {7}, {1, 1, 4}};
+    const std::vector<std::vector<std::int64_t>> expected{{2, 3}, {}, {7}, {1, 1, 4}};
     stemma::detail::parameter_shapes shapes;
     CHECK_FALSE(shapes.knows(0));
-    for (const auto& shape : made) {
+    for (const auto& shape : expected) {
         shapes.add(shape);
     }
-    for (stemma::id p = 0; p < made.size(); ++p) {
+    for (stemma::id p = 0; p < expected.size(); ++p) {
         REQUIRE(shapes.knows(p));
-        CHECK(ranges::equal(shapes.of(p), made[p]));
+        CHECK(ranges::equal(shapes.of(p), expected[p]));
     }
     CHECK_FALSE(shapes.knows(4));
 }

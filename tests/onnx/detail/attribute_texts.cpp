@@ -38,10 +38,10 @@ TEST_CASE("attribute_texts: a renamed attribute is otherwise unchanged, and can 
           test::message().number(20, 2).number(3, 7).text(1, "value"),
           test::message().number(3, 7).text(1, "value").text(99, "unknown").number(20, 2)}) {
         const auto bytes = attribute.bytes();
-        const auto made = renamed(bytes, "constant_0");
-        CHECK(stemma::detail::read_attribute_names(reader(made)).name == "constant_0");
-        CHECK(made.size() == bytes.size() + 5);
-        CHECK(renamed(made, "value") == bytes);
+        const auto longer = renamed(bytes, "constant_0");
+        CHECK(stemma::detail::read_attribute_names(reader(longer)).name == "constant_0");
+        CHECK(longer.size() == bytes.size() + 5);
+        CHECK(renamed(longer, "value") == bytes);
     }
 }
 
@@ -49,9 +49,9 @@ TEST_CASE("attribute_texts: a reference has the name, the type, and no value") {
     const auto bytes = test::message().number(3, 7).number(20, 2).text(1, "value").bytes();
     stemma::detail::message_tree node;
     stemma::detail::append_attribute_reference(node, reader(bytes), "value", "of_call");
-    const auto made = content_of(node.text(bytes));
-    CHECK(made == test::message().text(1, "value").number(20, 2).text(21, "of_call").bytes());
-    const auto names = stemma::detail::read_attribute_names(reader(made));
+    const auto reference = content_of(node.text(bytes));
+    CHECK(reference == test::message().text(1, "value").number(20, 2).text(21, "of_call").bytes());
+    const auto names = stemma::detail::read_attribute_names(reader(reference));
     CHECK(names.name == "value");
     CHECK(names.reference == "of_call");
 }

@@ -66,13 +66,13 @@ TEST_CASE("uncalled_functions: finds those that only call each other", "[onnx][c
             .inner(25, calling("D", "B"))
             .bytes();
     const stemma::wire_model model(bytes);
-    const auto found = stemma::detail::uncalled_functions(model, stemma::graph_contents(model));
+    const auto uncalled = stemma::detail::uncalled_functions(model, stemma::graph_contents(model));
     std::set<std::string> names;
-    for (auto g : found) {
+    for (auto g : uncalled) {
         names.emplace(model.text(model.functions()[model.graph(g).function].name));
     }
     CHECK(names == std::set<std::string>{"C", "D"});
-    CHECK(found.size() == 2);
+    CHECK(uncalled.size() == 2);
 }
 
 } // namespace test::onnx_detail_called_functions

@@ -127,11 +127,11 @@ TEST_CASE("common_contents: tells apart what hashes of all data tell apart", "[o
                 CHECK(std::count(pairs.begin(), pairs.end(), true) > 48);
                 if (kind == &stemma::content_hash::scaled) {
                     // A hash that nothing shares may be left out.
-                    auto found = equal_pairs(hashes, kind);
+                    auto equal = equal_pairs(hashes, kind);
                     for (std::size_t i = 0; i < hashes.size(); ++i) {
-                        found[i * hashes.size() + i] = expected[i].scaled != 0;
+                        equal[i * hashes.size() + i] = expected[i].scaled != 0;
                     }
-                    CHECK(found == pairs);
+                    CHECK(equal == pairs);
                 } else {
                     CHECK(equal_pairs(hashes, kind) == pairs);
                 }

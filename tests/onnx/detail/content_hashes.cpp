@@ -35,16 +35,16 @@ TEST_CASE("hash_contents: compares equal, transposed and different data", "[onnx
     graph.inner(5, numbers("t", {4, 2}, "aebfcgdh")).inner(5, numbers("o", {2, 4}, "abcdefgi"));
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
-    const auto found = stemma::detail::hash_contents(model);
-    REQUIRE(found.size() == 4);
-    CHECK(found[0] == found[1]);
-    CHECK(found[0].exact != found[2].exact);
-    CHECK(found[0].loose == found[2].loose);
-    CHECK(found[0].exact != found[3].exact);
-    CHECK(found[0].loose != found[3].loose);
-    CHECK(found[0].loose != 0);
+    const auto hashes = stemma::detail::hash_contents(model);
+    REQUIRE(hashes.size() == 4);
+    CHECK(hashes[0] == hashes[1]);
+    CHECK(hashes[0].exact != hashes[2].exact);
+    CHECK(hashes[0].loose == hashes[2].loose);
+    CHECK(hashes[0].exact != hashes[3].exact);
+    CHECK(hashes[0].loose != hashes[3].loose);
+    CHECK(hashes[0].loose != 0);
     const stemma::thread_scope threads({4});
-    CHECK(stemma::detail::hash_contents(model) == found);
+    CHECK(stemma::detail::hash_contents(model) == hashes);
 }
 
 TEST_CASE("hash_contents: of data whose rows were multiplied", "[onnx]") {
@@ -65,11 +65,11 @@ TEST_CASE("hash_contents: of data whose rows were multiplied", "[onnx]") {
     }
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
-    const auto found = stemma::detail::hash_contents(model);
-    CHECK(found[0].exact != found[1].exact);
-    CHECK(found[0].scaled == found[1].scaled);
-    CHECK(found[0].scaled != found[2].scaled);
-    CHECK(found[0].scaled != 0);
+    const auto hashes = stemma::detail::hash_contents(model);
+    CHECK(hashes[0].exact != hashes[1].exact);
+    CHECK(hashes[0].scaled == hashes[1].scaled);
+    CHECK(hashes[0].scaled != hashes[2].scaled);
+    CHECK(hashes[0].scaled != 0);
 }
 
 TEST_CASE("hash_contents: of large data in slices of any size", "[onnx]") {
@@ -125,10 +125,10 @@ TEST_CASE("hash_contents: counts what is not zero, as padding adds zeros only", 
     }
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
-    const auto found = stemma::detail::hash_contents(model);
-    CHECK(found[0].nonzero == 7);
-    CHECK(found[1].nonzero == 7);
-    CHECK(found[0].loose != found[1].loose);
+    const auto hashes = stemma::detail::hash_contents(model);
+    CHECK(hashes[0].nonzero == 7);
+    CHECK(hashes[1].nonzero == 7);
+    CHECK(hashes[0].loose != hashes[1].loose);
 }
 
 } // namespace test::onnx_detail_content_hashes

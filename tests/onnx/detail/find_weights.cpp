@@ -48,13 +48,13 @@ struct found_weights {
 found_weights find(const test::message& model_message) {
     const auto bytes = model_message.bytes();
     const stemma::wire_model model(bytes);
-    found_weights found;
+    found_weights weights;
     for (const auto& weight : stemma::detail::find_weights(model)) {
-        CHECK(found.by_name.emplace(model.value_name(weight.value), weight).second);
-        found.elements[weight.kind] += weight.elements;
-        found.bytes[weight.kind] += weight.bytes;
+        CHECK(weights.by_name.emplace(model.value_name(weight.value), weight).second);
+        weights.elements[weight.kind] += weight.elements;
+        weights.bytes[weight.kind] += weight.bytes;
     }
-    return found;
+    return weights;
 }
 
 found_weights find(const std::vector<test::message>& nodes,
@@ -72,7 +72,7 @@ using kind = stemma::weight_kind;
 
 TEST_CASE("find_weights: counts kernel and bias of a quantized convolution with DequantizeLinear",
           "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("QuantizeLinear", {"x", "xs", "xz"}, {"q"}),
               test::node("DequantizeLinear", {"q", "xs", "xz"}, {"d"}),
               test::node("DequantizeLinear", {"w", "ws", "wz"}, {"wd"}),
@@ -81,34 +81,34 @@ TEST_CASE("find_weights: counts kernel and bias of a quantized convolution with 
              {tensor("xs", float32, {}), tensor("xz", uint8, {}), tensor("w", int8, {4, 3, 3, 3}),
               tensor("ws", float32, {4}), tensor("wz", int8, {4}), tensor("b", int32, {4}),
               tensor("bs", float32, {4}), tensor("bz", int32, {4})});
-    CHECK(found.elements.at(kind::parameter) == 4 * 27 + 4);
-    CHECK(found.bytes.at(kind::parameter) == 4 * 27 + 16);
-    CHECK(found.elements.at(kind::scale) == 1 + 4 + 4);
-    CHECK(found.elements.at(kind::zero_point) == 1 + 4 + 4);
-    CHECK(found.by_name.size() == 8);
+    CHECK(weights.elements.at(kind::parameter) == 4 * 27 + 4);
+    CHECK(weights.bytes.at(kind::parameter) == 4 * 27 + 16);
+    CHECK(weights.elements.at(kind::scale) == 1 + 4 + 4);
+    CHECK(weights.elements.at(kind::zero_point) == 1 + 4 + 4);
+    CHECK(weights.by_name.size() == 8);
 }
 
 TEST_CASE("find_weights: dequantized running statistics are still buffers", "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("DequantizeLinear", {"m", "s"}, {"md"}),
               test::node("BatchNormalization", {"x", "g", "b", "md", "v"}, {"y"})},
              {tensor("m", int8, {5}), tensor("s", float32, {}), tensor("g", float32, {5}),
               tensor("b", float32, {5}), tensor("v", float32, {5})});
-    CHECK(found.elements.at(kind::parameter) == 10);
-    CHECK(found.elements.at(kind::buffer) == 10);
-    CHECK(found.elements.at(kind::scale) == 1);
+    CHECK(weights.elements.at(kind::parameter) == 10);
+    CHECK(weights.elements.at(kind::buffer) == 10);
+    CHECK(weights.elements.at(kind::scale) == 1);
 }
 
 TEST_CASE("find_weights: integers that are cast, shifted and scaled are the weight, not the scale",
           "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("Cast", {"w"}, {"c"}), test::node("Sub", {"c", "z"}, {"d"}),
               test::node("Mul", {"d", "s"}, {"m"}), test::node("MatMul", {"x", "m"}, {"y"})},
              {tensor("w", int8, {4, 6}), tensor("z", float32, {6}), tensor("s", float32, {6})});
-    CHECK(found.elements.at(kind::parameter) == 24);
-    CHECK(found.bytes.at(kind::parameter) == 24);
-    CHECK(found.elements.at(kind::scale) == 6);
-    CHECK(found.elements.at(kind::zero_point) == 6);
+    CHECK(weights.elements.at(kind::parameter) == 24);
+    CHECK(weights.bytes.at(kind::parameter) == 24);
+    CHECK(weights.elements.at(kind::scale) == 6);
+    CHECK(weights.elements.at(kind::zero_point) == 6);
 }
 
 TEST_CASE("find_weights: a Constant may hold a list of numbers, or a sparse tensor",
@@ -122,32 +122,32 @@ TEST_CASE("find_weights: a Constant may hold a list of numbers, or a sparse tens
                                            .inner(2, tensor("", int64, {4}))
                                            .packed(3, {6, 5}))
                             .number(20, 11);
-    const auto found = find({test::node("Constant", {}, {"b"}).inner(5, list),
-                             test::node("Add", {"x", "b"}, {"h"}),
-                             test::node("Constant", {}, {"k"}).inner(5, sparse),
-                             test::node("MatMul", {"h", "k"}, {"y"})},
-                            {});
-    CHECK(found.by_name.at("b").elements == 6);
-    CHECK(found.by_name.at("b").bytes == 24);
-    CHECK(found.by_name.at("k").elements == 4);
-    CHECK(found.elements.at(kind::parameter) == 10);
+    const auto weights = find({test::node("Constant", {}, {"b"}).inner(5, list),
+                               test::node("Add", {"x", "b"}, {"h"}),
+                               test::node("Constant", {}, {"k"}).inner(5, sparse),
+                               test::node("MatMul", {"h", "k"}, {"y"})},
+                              {});
+    CHECK(weights.by_name.at("b").elements == 6);
+    CHECK(weights.by_name.at("b").bytes == 24);
+    CHECK(weights.by_name.at("k").elements == 4);
+    CHECK(weights.elements.at(kind::parameter) == 10);
 }
 
 TEST_CASE("find_weights: QLinearConv and QLinearMatMul have integer weights", "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("QLinearConv", {"x", "s", "z", "w", "ws", "wz", "s", "z", "b"}, {"h"}),
               test::node("QLinearMatMul", {"h", "s", "z", "m", "s", "z", "s", "z"}, {"y"})},
              {tensor("s", float32, {}), tensor("z", uint8, {}), tensor("w", uint8, {8, 1, 3, 3}),
               tensor("ws", float32, {8}), tensor("wz", uint8, {8}), tensor("b", int32, {8}),
               tensor("m", int8, {10, 20})});
-    CHECK(found.elements.at(kind::parameter) == 72 + 8 + 200);
-    CHECK(found.elements.at(kind::scale) == 9);
-    CHECK(found.elements.at(kind::zero_point) == 9);
+    CHECK(weights.elements.at(kind::parameter) == 72 + 8 + 200);
+    CHECK(weights.elements.at(kind::scale) == 9);
+    CHECK(weights.elements.at(kind::zero_point) == 9);
 }
 
 TEST_CASE("find_weights: the factor of a dynamic quantization is a scale, not a parameter",
           "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("DynamicQuantizeLinear", {"x"}, {"q", "qs", "qz"}),
               test::node("MatMulInteger", {"q", "w", "qz", "wz"}, {"i"}),
               test::node("Cast", {"i"}, {"c"}), test::node("Mul", {"qs", "ws"}, {"s"}),
@@ -155,9 +155,9 @@ TEST_CASE("find_weights: the factor of a dynamic quantization is a scale, not a 
               test::node("Add", {"g", "b"}, {"y"})},
              {tensor("w", int8, {6, 7}), tensor("wz", int8, {}), tensor("ws", float32, {7}),
               tensor("gain", float32, {7}), tensor("b", float32, {7})});
-    CHECK(found.elements.at(kind::parameter) == 42 + 7 + 7);
-    CHECK(found.elements.at(kind::scale) == 7);
-    CHECK(found.elements.at(kind::zero_point) == 1);
+    CHECK(weights.elements.at(kind::parameter) == 42 + 7 + 7);
+    CHECK(weights.elements.at(kind::scale) == 7);
+    CHECK(weights.elements.at(kind::zero_point) == 1);
 }
 
 TEST_CASE("find_weights: counts each packed element", "[find_weights]") {
@@ -184,67 +184,67 @@ TEST_CASE("find_weights: counts each packed element", "[find_weights]") {
 
 TEST_CASE("find_weights: counts elements of four-bit types, which take half the bytes",
           "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("DequantizeLinear", {"w", "s", "z"}, {"d"}),
               test::node("MatMul", {"x", "d"}, {"h"}),
               test::node("GatherBlockQuantized", {"t", "i", "s"}, {"y"}, "", "com.microsoft")},
              {tensor("w", int4, {32, 8}), tensor("s", float32, {2, 8}), tensor("z", int4, {2, 8}),
               tensor("t", int4, {10, 16})});
-    CHECK(found.by_name.at("w").elements == 256);
-    CHECK(found.by_name.at("w").bytes == 128);
-    CHECK(found.by_name.at("t").elements == 160);
-    CHECK(found.elements.at(kind::zero_point) == 16);
+    CHECK(weights.by_name.at("w").elements == 256);
+    CHECK(weights.by_name.at("w").bytes == 128);
+    CHECK(weights.by_name.at("t").elements == 160);
+    CHECK(weights.elements.at(kind::zero_point) == 16);
 }
 
 TEST_CASE("find_weights: counts an integer lookup table that is dequantized", "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("Gather", {"t", "x"}, {"g"}),
               test::node("DequantizeLinear", {"g", "s", "z"}, {"y"})},
              {tensor("t", uint8, {100, 8}), tensor("s", float32, {}), tensor("z", uint8, {})});
-    CHECK(found.elements.at(kind::parameter) == 800);
+    CHECK(weights.elements.at(kind::parameter) == 800);
 }
 
 TEST_CASE("find_weights: counts weights in Constants, but not scalars and shapes",
           "[find_weights]") {
-    const auto found = find(
+    const auto weights = find(
         {constant(float32, {3, 4}, "w"), constant(float32, {}, "half"),
          constant(float32, {1}, "one"), constant(int64, {2}, "shape"),
          constant(float32, {1}, "slope"), test::node("MatMul", {"x", "w"}, {"a"}),
          test::node("Mul", {"a", "half"}, {"b"}), test::node("Add", {"b", "one"}, {"c"}),
          test::node("PRelu", {"c", "slope"}, {"d"}), test::node("Reshape", {"d", "shape"}, {"y"})},
         {});
-    CHECK(found.by_name.size() == 2);
-    CHECK(found.by_name.at("w").elements == 12);
-    CHECK(found.by_name.at("w").bytes == 48);
-    CHECK(found.by_name.at("slope").elements == 1);
+    CHECK(weights.by_name.size() == 2);
+    CHECK(weights.by_name.at("w").elements == 12);
+    CHECK(weights.by_name.at("w").bytes == 48);
+    CHECK(weights.by_name.at("slope").elements == 1);
 }
 
 TEST_CASE("find_weights: a scalar that a tool moved from a Constant to an initializer is none") {
-    const auto found =
+    const auto weights =
         find({test::node("Mul", {"x", "/act/Constant_output_0"}, {"a"}),
               test::node("Add", {"a", "/act/Concat_output_0"}, {"b"}),
               test::node("Mul", {"b", "temperature"}, {"y"})},
              {tensor("/act/Constant_output_0", float32, {}),
               tensor("/act/Concat_output_0", float32, {4}), tensor("temperature", float32, {})});
-    CHECK(found.by_name.size() == 2);
-    CHECK(found.by_name.contains("/act/Concat_output_0"));
-    CHECK(found.by_name.contains("temperature"));
+    CHECK(weights.by_name.size() == 2);
+    CHECK(weights.by_name.contains("/act/Concat_output_0"));
+    CHECK(weights.by_name.contains("temperature"));
 }
 
 TEST_CASE("find_weights: running statistics and initial states are buffers", "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("BatchNormalization", {"x", "g", "b", "m", "v"}, {"n"}),
               constant(float32, {2, 3, 16}, "zeros"), test::node("Expand", {"zeros", "x"}, {"h"}),
               test::node("LSTM", {"n", "w", "r", "", "", "h", "h"}, {"y"})},
              {tensor("g", float32, {5}), tensor("b", float32, {5}), tensor("m", float32, {5}),
               tensor("v", float32, {5}), tensor("w", float32, {2, 64, 5}),
               tensor("r", float32, {2, 64, 16})});
-    CHECK(found.elements.at(kind::parameter) == 10 + 640 + 2048);
-    CHECK(found.elements.at(kind::buffer) == 10 + 96);
+    CHECK(weights.elements.at(kind::parameter) == 10 + 640 + 2048);
+    CHECK(weights.elements.at(kind::buffer) == 10 + 96);
 }
 
 TEST_CASE("find_weights: ignores indices, extents, masks and flags", "[find_weights]") {
-    const auto found = find(
+    const auto weights = find(
         {test::node("Gather", {"x", "index"}, {"a"}), test::node("Resize", {"a", "", "by"}, {"b"}),
          test::node("Slice", {"mask", "from", "to"}, {"m"}), test::node("Cast", {"m"}, {"f"}),
          test::node("Where", {"f", "b", "low"}, {"c"}),
@@ -252,23 +252,23 @@ TEST_CASE("find_weights: ignores indices, extents, masks and flags", "[find_weig
         {tensor("index", int64, {49, 49}), tensor("by", float32, {4}),
          tensor("mask", uint8, {1, 1, 64, 64}), tensor("from", int64, {2}),
          tensor("to", int64, {2}), tensor("flag", boolean, {64, 64})});
-    CHECK(found.by_name.empty());
+    CHECK(weights.by_name.empty());
 }
 
 TEST_CASE("find_weights: a limit or fill value counts only if it is named like a parameter",
           "[find_weights]") {
-    const auto found = find({test::node("Clip", {"x", "onnx::Clip_7", "act.alpha"}, {"a"}),
-                             test::node("Pad", {"a", "pads", "value"}, {"b"}),
-                             test::node("Dropout", {"b", "ratio"}, {"y"}),
-                             test::node("OneHot", {"x", "depth", "ends"}, {"c"}),
-                             test::node("Range", {"from", "to", "by"}, {"d"})},
-                            {tensor("onnx::Clip_7", float32, {}), tensor("act.alpha", float32, {}),
-                             tensor("pads", int64, {4}), tensor("value", float32, {}),
-                             tensor("ratio", float32, {}), tensor("depth", float32, {}),
-                             tensor("ends", float32, {2}), tensor("from", float32, {}),
-                             tensor("to", float32, {}), tensor("by", float32, {})});
-    CHECK(found.by_name.size() == 1);
-    CHECK(found.by_name.at("act.alpha").kind == kind::parameter);
+    const auto weights = find(
+        {test::node("Clip", {"x", "onnx::Clip_7", "act.alpha"}, {"a"}),
+         test::node("Pad", {"a", "pads", "value"}, {"b"}),
+         test::node("Dropout", {"b", "ratio"}, {"y"}),
+         test::node("OneHot", {"x", "depth", "ends"}, {"c"}),
+         test::node("Range", {"from", "to", "by"}, {"d"})},
+        {tensor("onnx::Clip_7", float32, {}), tensor("act.alpha", float32, {}),
+         tensor("pads", int64, {4}), tensor("value", float32, {}), tensor("ratio", float32, {}),
+         tensor("depth", float32, {}), tensor("ends", float32, {2}), tensor("from", float32, {}),
+         tensor("to", float32, {}), tensor("by", float32, {})});
+    CHECK(weights.by_name.size() == 1);
+    CHECK(weights.by_name.at("act.alpha").kind == kind::parameter);
 }
 
 TEST_CASE("find_weights: what the exporter says of a tensor decides", "[find_weights]") {
@@ -286,49 +286,49 @@ TEST_CASE("find_weights: what the exporter says of a tensor decides", "[find_wei
                                 "p_index: PARAMETER target='index'\n"
                                 "p_unread: PARAMETER target='unread'\n"));
     graph.inner(5, tensor("unread", float32, {2}));
-    const auto found = find(test::model(graph));
-    CHECK(found.by_name.size() == 5);
-    CHECK(found.by_name.at("stft.basis").kind == kind::buffer);
-    CHECK(found.by_name.at("bias").kind == kind::parameter);
-    CHECK(found.by_name.at("h").kind == kind::parameter);
+    const auto weights = find(test::model(graph));
+    CHECK(weights.by_name.size() == 5);
+    CHECK(weights.by_name.at("stft.basis").kind == kind::buffer);
+    CHECK(weights.by_name.at("bias").kind == kind::parameter);
+    CHECK(weights.by_name.at("h").kind == kind::parameter);
 }
 
 TEST_CASE("find_weights: integers read by an unknown operator count only as matrices",
           "[find_weights]") {
-    const auto found = find({test::node("Odd", {"x", "w", "z", "i"}, {"y"}, "", "com.example"),
-                             test::node("Add", {"y", "w2"}, {"u"})},
-                            {tensor("w", int8, {4, 4}), tensor("z", int8, {4}),
-                             tensor("i", int32, {4, 4}), tensor("w2", int8, {4, 4})});
-    CHECK(found.by_name.size() == 1);
-    CHECK(found.elements.at(kind::parameter) == 16);
+    const auto weights = find({test::node("Odd", {"x", "w", "z", "i"}, {"y"}, "", "com.example"),
+                               test::node("Add", {"y", "w2"}, {"u"})},
+                              {tensor("w", int8, {4, 4}), tensor("z", int8, {4}),
+                               tensor("i", int32, {4, 4}), tensor("w2", int8, {4, 4})});
+    CHECK(weights.by_name.size() == 1);
+    CHECK(weights.elements.at(kind::parameter) == 16);
 }
 
 TEST_CASE("find_weights: a function's use decides about its call's weights", "[find_weights]") {
     auto graph = test::graph({test::node("outer", {"x", "w", "m"}, {"y"}, "", "f")}, {"x"}, {"y"});
     graph.inner(5, tensor("w", int8, {5, 5})).inner(5, tensor("m", float32, {5}));
-    auto made = test::model(graph);
-    made.inner(25,
-               test::function(
-                   "f", "inner", {"x", "w", "m"}, {"y"},
-                   {constant(float32, {5}, "s"), test::node("DequantizeLinear", {"w", "s"}, {"d"}),
-                    test::node("Transpose", {"d"}, {"t"}), test::node("MatMul", {"x", "t"}, {"h"}),
-                    test::node("BatchNormalization", {"h", "s", "s", "m", "m"}, {"y"})}));
-    made.inner(25, test::function("f", "outer", {"a", "b", "c"}, {"r"},
-                                  {test::node("inner", {"a", "b", "c"}, {"r"}, "", "f")}));
-    const auto found = find(made);
-    CHECK(found.by_name.at("w").kind == kind::parameter);
-    CHECK(found.by_name.at("m").kind == kind::buffer);
-    CHECK(found.elements.at(kind::parameter) ==
+    auto message = test::model(graph);
+    message.inner(
+        25, test::function(
+                "f", "inner", {"x", "w", "m"}, {"y"},
+                {constant(float32, {5}, "s"), test::node("DequantizeLinear", {"w", "s"}, {"d"}),
+                 test::node("Transpose", {"d"}, {"t"}), test::node("MatMul", {"x", "t"}, {"h"}),
+                 test::node("BatchNormalization", {"h", "s", "s", "m", "m"}, {"y"})}));
+    message.inner(25, test::function("f", "outer", {"a", "b", "c"}, {"r"},
+                                     {test::node("inner", {"a", "b", "c"}, {"r"}, "", "f")}));
+    const auto weights = find(message);
+    CHECK(weights.by_name.at("w").kind == kind::parameter);
+    CHECK(weights.by_name.at("m").kind == kind::buffer);
+    CHECK(weights.elements.at(kind::parameter) ==
           25 + 5); // one used in a normalization is no mere scale
 }
 
 TEST_CASE("find_weights: a weight counts once, and not at all if unread", "[find_weights]") {
-    const auto found =
+    const auto weights =
         find({test::node("Gather", {"w", "x"}, {"a"}), test::node("Transpose", {"w"}, {"t"}),
               test::node("MatMul", {"a", "t"}, {"y"})},
              {tensor("w", float32, {9, 4}), tensor("unread", float32, {3})});
-    CHECK(found.by_name.size() == 1);
-    CHECK(found.elements.at(kind::parameter) == 36);
+    CHECK(weights.by_name.size() == 1);
+    CHECK(weights.elements.at(kind::parameter) == 36);
 }
 
 TEST_CASE("find_weights: counts all floating-point initializers of fresh exports except statistics",

@@ -29,14 +29,14 @@ using stemma::wire_model;
 /// Every edge as `producer > reader`, with `:slot` if it has an input slot.
 std::multiset<std::string> edges_of(const wire_model& model) {
     const auto graph = stemma::detail::flat_graph(model);
-    std::multiset<std::string> told;
+    std::multiset<std::string> texts;
     for (auto [it, last] = edges(graph); it != last; ++it) {
         const auto slot = get(stemma::detail::in_port, graph, *it);
-        told.insert(std::string(model.name(source(*it, graph))) + " > " +
-                    std::string(model.name(target(*it, graph))) +
-                    (slot == no_id ? "" : ":" + std::to_string(slot)));
+        texts.insert(std::string(model.name(source(*it, graph))) + " > " +
+                     std::string(model.name(target(*it, graph))) +
+                     (slot == no_id ? "" : ":" + std::to_string(slot)));
     }
-    return told;
+    return texts;
 }
 
 /// Whether values of one graph are visible in another: the same or an enclosing one.
@@ -206,7 +206,7 @@ TEST_CASE("nested_graph: a body is contracted into its owner", "[onnx][flat_grap
          test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)}, "top"),
          test::node("Tanh", {"y"}, {"z"}, "tanh")});
     const wire_model model(bytes);
-    const auto told = [&](id g) {
+    const auto edges_in = [&](id g) {
         const auto view = stemma::detail::nested_graph(model, g);
         edge_texts edges_told;
         for (auto [it, last] = edges(view.graph); it != last; ++it) {
@@ -217,9 +217,9 @@ TEST_CASE("nested_graph: a body is contracted into its owner", "[onnx][flat_grap
         }
         return edges_told;
     };
-    CHECK(told(0) ==
+    CHECK(edges_in(0) ==
           edge_texts{"neg > exp:0", "neg > top", "exp > top", "exp > top", "top > tanh:0"});
-    CHECK(told(test::graph_at(model, "2/then_branch")) == edge_texts{"if > add:0"});
+    CHECK(edges_in(test::graph_at(model, "2/then_branch")) == edge_texts{"if > add:0"});
 
     const auto deep = test::node_called(model, "deep");
     CHECK(stemma::detail::enclosing_node(model, 0, deep) == test::node_called(model, "top"));

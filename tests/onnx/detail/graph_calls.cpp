@@ -27,20 +27,20 @@ struct scene {
 
     /// Names of nodes with what each passes to a value.
     [[nodiscard]] texts into(std::string_view name, std::string_view graph = "") const {
-        texts told;
+        texts lines;
         calls.for_each_way_in(value(name, graph), [&](id node, id given) {
-            told.insert(std::string(model.name(node)) + " gives " +
-                        (given == no_id ? "nothing" : std::string(model.value_name(given))));
+            lines.insert(std::string(model.name(node)) + " gives " +
+                         (given == no_id ? "nothing" : std::string(model.value_name(given))));
         });
-        return told;
+        return lines;
     }
 
     /// Names of nodes that take a value out of its graph.
     [[nodiscard]] texts out_of(std::string_view name, std::string_view graph = "") const {
-        texts told;
+        texts lines;
         calls.for_each_way_out(value(name, graph),
-                               [&](id node) { told.emplace(model.name(node)); });
-        return told;
+                               [&](id node) { lines.emplace(model.name(node)); });
+        return lines;
     }
 
     [[nodiscard]] id value(std::string_view name, std::string_view graph) const {
@@ -101,14 +101,14 @@ TEST_CASE("graph_calls: values are passed on through any number of calls", "[onn
     std::vector<bool> constant(s.model.value_count());
     constant[s.value("w", "")] = true;
     s.calls.add_passed_on(constant);
-    texts told;
+    texts lines;
     for (id value = 0; value < s.model.value_count(); ++value) {
         if (constant[value]) {
-            told.insert(s.model.graph_path(s.model.graph_of_value(value)) + " " +
-                        std::string(s.model.value_name(value)));
+            lines.insert(s.model.graph_path(s.model.graph_of_value(value)) + " " +
+                         std::string(s.model.value_name(value)));
         }
     }
-    CHECK(told == texts{" w", "@d::Inner rest", "@d::Inner weight", "@d::Outer weight"});
+    CHECK(lines == texts{" w", "@d::Inner rest", "@d::Inner weight", "@d::Outer weight"});
 }
 
 TEST_CASE("graph_calls: nothing is passed to the main graph", "[onnx][graph_calls]") {

@@ -34,9 +34,9 @@ TEST_CASE("read_graph_extras: reads name, docs, metadata and annotations of ever
                       .inner(16, test::entry("key", "value"))
                       .bytes());
     REQUIRE(extras[0].annotations.count("x") == 1);
-    const auto& found = extras[0].annotations.at("x");
-    CHECK(bytes.substr(found.message.begin, found.message.size) == note.bytes());
-    CHECK(found.parameters == std::vector<std::string_view>{"scale", "zero"});
+    const auto& annotation = extras[0].annotations.at("x");
+    CHECK(bytes.substr(annotation.message.begin, annotation.message.size) == note.bytes());
+    CHECK(annotation.parameters == std::vector<std::string_view>{"scale", "zero"});
     CHECK(model.value_name(extras[0].initializers.at("scale")) == "scale");
 
     REQUIRE(extras[1].fields.size() == 2);

@@ -20,8 +20,8 @@ std::string scope_of(const std::vector<test::message>& nodes, const test::names&
     const auto bytes = test::model(test::graph(nodes, {"x"}, {"y"}, weights)).bytes();
     const stemma::wire_model model(bytes);
     const stemma::detail::inlined_modules modules(model);
-    const auto found = modules.find(test::node_called(model, node));
-    return !found ? "none" : std::string(found->scope) + (found->within ? " or below" : "");
+    const auto module = modules.find(test::node_called(model, node));
+    return !module ? "none" : std::string(module->scope) + (module->within ? " or below" : "");
 }
 
 } // namespace

@@ -24,10 +24,10 @@ TEST_CASE("inlined_nodes: functions of folding and of torch's exporter in one mo
     stemma::detail::late_inlined_nodes late;
     const auto& nodes = late.of(model);
     CHECK(nodes.calls.name(test::node_called(model, "_inlfunc_F_/Neg")) == "/b/Neg");
-    const auto found = nodes.modules.find(test::node_called(model, fc + "mul_1"));
-    REQUIRE(found);
-    CHECK(found->scope == "a/fc");
-    CHECK_FALSE(found->within);
+    const auto module = nodes.modules.find(test::node_called(model, fc + "mul_1"));
+    REQUIRE(module);
+    CHECK(module->scope == "a/fc");
+    CHECK_FALSE(module->within);
 }
 
 } // namespace test::onnx_detail_inlined_nodes

@@ -54,7 +54,7 @@ TEST_CASE("input_roles: a domain's operator takes precedence over that of any do
 
 TEST_CASE("input_roles: the table lists every operator once, with valid letters") {
     std::istringstream table{std::string(stemma::detail::operator_input_roles)};
-    std::set<std::string> known;
+    std::set<std::string> types;
     for (std::string line; std::getline(table, line);) {
         if (line.empty()) {
             continue;
@@ -64,11 +64,11 @@ TEST_CASE("input_roles: the table lists every operator once, with valid letters"
         std::string type;
         std::string letters;
         REQUIRE(words >> type >> letters);
-        CHECK(known.insert(type).second);
+        CHECK(types.insert(type).second);
         CHECK(letters.find_first_not_of(".wbszio>df-*") == std::string::npos);
         CHECK(letters != "*");
     }
-    CHECK(known.size() > 50);
+    CHECK(types.size() > 50);
 }
 
 } // namespace test::onnx_detail_input_roles

@@ -55,16 +55,16 @@ TEST_CASE("message_edits: an entry is written as a field", "[onnx][message_edits
 }
 
 TEST_CASE("message_edits: a text kept elsewhere is not copied", "[onnx][message_edits]") {
-    const std::string kept = "kept";
+    const std::string outside = "kept";
     stemma::detail::message_edits edits;
     edits.insert(3, "ab");
-    edits.insert_kept(4, kept);
+    edits.insert_kept(4, outside);
     edits.insert(5, "c");
     CHECK(edits.growth() == 7);
     std::string all;
     edits.for_each([&](const stemma::detail::edit& e) {
         all += std::to_string(e.at) + std::string(e.text) + " ";
-        CHECK((e.at != 4 || e.text.data() == kept.data()));
+        CHECK((e.at != 4 || e.text.data() == outside.data()));
     });
     CHECK(all == "3ab 4kept 5c ");
 }

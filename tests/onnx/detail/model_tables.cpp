@@ -67,13 +67,13 @@ TEST_CASE("model_tables: nodes of bodies precede their owner", "[onnx][model_tab
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         const auto bytes = test::random_model(seed, true).bytes();
         const wire_model model(bytes);
-        std::vector<id> seen(model.graph_count());
+        std::vector<id> counts(model.graph_count());
         for (id node = 0; node < model.node_count(); ++node) {
             CHECK((model.owner(node) == no_id || model.owner(node) > node));
-            CHECK(model.position(node) == seen[model.graph_of(node)]++);
+            CHECK(model.position(node) == counts[model.graph_of(node)]++);
         }
         for (id g = 0; g < model.graph_count(); ++g) {
-            CHECK(model.graph(g).node_count == seen[g]);
+            CHECK(model.graph(g).node_count == counts[g]);
         }
     }
 }
@@ -81,8 +81,8 @@ TEST_CASE("model_tables: nodes of bodies precede their owner", "[onnx][model_tab
 TEST_CASE("model_tables: calls find the function of the same domain, name and overload",
           "[onnx][model_tables]") {
     const auto call = [](const char* type, const char* domain, const char* overload) {
-        auto made = test::node(type, {"x"}, {}, {}, domain);
-        return *overload == '\0' ? made : made.text(8, overload);
+        auto fields = test::node(type, {"x"}, {}, {}, domain);
+        return *overload == '\0' ? fields : fields.text(8, overload);
     };
     auto message =
         test::model(test::graph({call("f", "d", ""), call("f", "d", "o"), call("f", "", ""),

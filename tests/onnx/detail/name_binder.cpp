@@ -43,11 +43,11 @@ id last_constant(const stemma::onnx_model& model, std::string_view name) {
             continue;
         }
         const auto producer = model.producer(value);
-        const bool made = producer != no_id && model.op_type(producer) == "Constant";
-        if (!made && !model.is_initializer(value)) {
+        const bool is_constant = producer != no_id && model.op_type(producer) == "Constant";
+        if (!is_constant && !model.is_initializer(value)) {
             return value_called(model, name, 0);
         }
-        last = made || last == no_id || model.is_initializer(last) ? value : last;
+        last = is_constant || last == no_id || model.is_initializer(last) ? value : last;
     }
     return last == no_id ? value_called(model, name, 0) : last;
 }
@@ -109,7 +109,7 @@ TEST_CASE("name_binder: a body's own value hides an outer one with the same name
                            const test::names& initializers) {
         return test::graph({test::node("Relu", {"v"}, {"b"}, name)}, formals, {"b"}, initializers);
     };
-    auto made = test::graph({test::node("Tanh", {"x"}, {"v"}, "maker"),
+    auto body = test::graph({test::node("Tanh", {"x"}, {"v"}, "maker"),
                              test::node("Relu", {"v"}, {"b"}, "reads own result")},
                             {}, {"b"});
     const auto bytes =
@@ -118,7 +118,7 @@ TEST_CASE("name_binder: a body's own value hides an outer one with the same name
                       "Switch", {"c"}, {"y"},
                       {test::graphs_attribute(
                           "cases", {branch("captures", {}, {}), branch("reads formal", {"v"}, {}),
-                                    branch("reads own weight", {}, {"v"}), made})})},
+                                    branch("reads own weight", {}, {"v"}), body})})},
                  {"x", "c"}, {"y"});
     const wire_model model(bytes);
     const auto read_by = [&](const char* name) {

@@ -42,9 +42,9 @@ test::message named(const char* name) {
 /// The value of a tensor attribute.
 stemma::detail::whole_numbers tensor_read(const test::message& tensor) {
     const scene s({named("value").inner(5, tensor)});
-    const auto found = s.of.tensor("value");
-    REQUIRE(found);
-    return *found;
+    const auto numbers = s.of.tensor("value");
+    REQUIRE(numbers);
+    return *numbers;
 }
 
 std::string little_endian(const numbers& values, int width) {
@@ -81,10 +81,10 @@ TEST_CASE("node_attributes: reads numbers and texts by name") {
 
 TEST_CASE("node_attributes: lists all in order") {
     const scene s({named("b").number(3, 1), named("a").number(3, 2)});
-    std::vector<std::string> seen;
+    std::vector<std::string> names;
     s.of.for_each(
-        [&](std::string_view name, stemma::detail::wire_reader) { seen.emplace_back(name); });
-    CHECK(seen == std::vector<std::string>{"b", "a"});
+        [&](std::string_view name, stemma::detail::wire_reader) { names.emplace_back(name); });
+    CHECK(names == std::vector<std::string>{"b", "a"});
 }
 
 TEST_CASE("node_attributes: know whether one refers to the function's") {

@@ -36,24 +36,24 @@ TEST_CASE("is_random_operator: recognizes the standard ones", "[operator_depende
 
 TEST_CASE("find_dependence: the strongest dependence of a node's inputs counts",
           "[operator_dependence]") {
-    const auto found = of({node("Constant", {}, {"c"}), node("Neg", {"c"}, {"nc"}),
-                           node("Add", {"c", "w"}, {"cw"}), node("Relu", {"x"}, {"r"}),
-                           node("Shape", {"r"}, {"s"}), node("Mul", {"s", "cw"}, {"t"}),
-                           node("Add", {"t", "r"}, {"y"}), node("Shape", {"w"}, {"ws"}),
-                           node("Relu", {"ghost"}, {"g"}), node("RandomNormal", {}, {"n"}),
-                           node("RandomNormalLike", {"w"}, {"m"})});
-    REQUIRE(found.size() == 11);
-    CHECK(found[0] == dependence::constant);
-    CHECK(found[1] == dependence::weight);
-    CHECK(found[2] == dependence::weight);
-    CHECK(found[3] == dependence::data);
-    CHECK(found[4] == dependence::shape);
-    CHECK(found[5] == dependence::shape);
-    CHECK(found[6] == dependence::data);
-    CHECK(found[7] <= dependence::weight);
-    CHECK(found[8] == dependence::data);
-    CHECK(found[9] == dependence::data);
-    CHECK(found[10] == dependence::data);
+    const auto dependences = of({node("Constant", {}, {"c"}), node("Neg", {"c"}, {"nc"}),
+                                 node("Add", {"c", "w"}, {"cw"}), node("Relu", {"x"}, {"r"}),
+                                 node("Shape", {"r"}, {"s"}), node("Mul", {"s", "cw"}, {"t"}),
+                                 node("Add", {"t", "r"}, {"y"}), node("Shape", {"w"}, {"ws"}),
+                                 node("Relu", {"ghost"}, {"g"}), node("RandomNormal", {}, {"n"}),
+                                 node("RandomNormalLike", {"w"}, {"m"})});
+    REQUIRE(dependences.size() == 11);
+    CHECK(dependences[0] == dependence::constant);
+    CHECK(dependences[1] == dependence::weight);
+    CHECK(dependences[2] == dependence::weight);
+    CHECK(dependences[3] == dependence::data);
+    CHECK(dependences[4] == dependence::shape);
+    CHECK(dependences[5] == dependence::shape);
+    CHECK(dependences[6] == dependence::data);
+    CHECK(dependences[7] <= dependence::weight);
+    CHECK(dependences[8] == dependence::data);
+    CHECK(dependences[9] == dependence::data);
+    CHECK(dependences[10] == dependence::data);
 }
 
 TEST_CASE("find_dependence: an owner depends on what its bodies capture", "[operator_dependence]") {
@@ -61,13 +61,13 @@ TEST_CASE("find_dependence: an owner depends on what its bodies capture", "[oper
         return test::graph_attribute("then_branch",
                                      test::graph({node("Relu", {captured}, {"b"})}, {}, {"b"}));
     };
-    const auto found =
+    const auto dependences =
         of({node("Constant", {}, {"c"}), test::owner_node("If", {"c"}, {"y"}, {branch("w")}),
             test::owner_node("If", {"c"}, {"z"}, {branch("x")})});
-    REQUIRE(found.size() == 5);
+    REQUIRE(dependences.size() == 5);
     // Nodes of bodies precede their owner.
-    CHECK(found[2] == dependence::weight);
-    CHECK(found[4] == dependence::data);
+    CHECK(dependences[2] == dependence::weight);
+    CHECK(dependences[4] == dependence::data);
 }
 
 TEST_CASE("find_dependence: an owner depends on what its bodies call or generate",
@@ -82,9 +82,9 @@ TEST_CASE("find_dependence: an owner depends on what its bodies call or generate
                                                          {node("RandomNormalLike", {"a"}, {"b"})}))
                                .bytes();
         const stemma::wire_model model(bytes);
-        const auto found =
+        const auto dependences =
             stemma::detail::find_dependence(model, stemma::detail::find_random_operators(model));
-        return found.at(model.producer(model.graph(0).outputs.at(0)));
+        return dependences.at(model.producer(model.graph(0).outputs.at(0)));
     };
     CHECK(owner(node("Draw", {"w"}, {"b"}, "", "d")) == dependence::data);
     CHECK(owner(node("Source", {}, {"b"}, "", "own")) == dependence::data);
@@ -99,15 +99,15 @@ TEST_CASE("find_dependence: readers of data depend on data, in every fixture",
         CAPTURE(path);
         const stemma::mapped_file file(path);
         const stemma::wire_model model(file.bytes(), path);
-        const auto found =
+        const auto dependences =
             stemma::detail::find_dependence(model, stemma::detail::find_random_operators(model));
         bool holds = true;
         for (id node = 0; node < model.node_count(); ++node) {
             for (auto value : model.inputs(node)) {
                 const auto producer = value == stemma::no_id ? value : model.producer(value);
                 const bool hides = model.op_type(node) == "Shape" || model.op_type(node) == "Size";
-                holds =
-                    holds && (producer == stemma::no_id || hides || found[node] >= found[producer]);
+                holds = holds && (producer == stemma::no_id || hides ||
+                                  dependences[node] >= dependences[producer]);
             }
         }
         CHECK(holds);

@@ -31,8 +31,8 @@ TEST_CASE("parameter_reads: finds what each node reads, with any number of threa
         });
         bool same = true;
         for (id node = 0; node < nodes; ++node) {
-            const auto found = all.of(node);
-            same = same && std::vector<id>(found.begin(), found.end()) == reads_of(node);
+            const auto parameters = all.of(node);
+            same = same && std::vector<id>(parameters.begin(), parameters.end()) == reads_of(node);
         }
         CHECK(same);
     }

@@ -38,14 +38,14 @@ struct parts {
         const auto branch =
             test::graph({test::node(branch_op, {"h"}, {"b"}), test::node("Abs", {"b"}, {"a"})}, {},
                         branch_results);
-        auto made = test::graph(
+        auto graph = test::graph(
             {test::node(first, inputs, results, "/fc/MatMul", domain),
              test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", branch)})},
             {"x", "c"}, {"y"}, {"w"});
         if (another_node) {
-            made.inner(1, test::node("Identity", {"y"}, {"z"}));
+            graph.inner(1, test::node("Identity", {"y"}, {"z"}));
         }
-        return made;
+        return graph;
     }
     [[nodiscard]] std::uint64_t digest() const { return digest_of(test::model(graph()).bytes()); }
 };

@@ -29,11 +29,11 @@ TEST_CASE("training_graphs: all of a model, and the values of its graph that the
     int count = 0;
     stemma::detail::for_each_training_graph(model, [&](auto) { ++count; });
     CHECK(count == 3);
-    test::names found;
+    test::names names;
     for (auto value : stemma::detail::values_in_training(model)) {
-        found.emplace_back(model.value_name(value));
+        names.emplace_back(model.value_name(value));
     }
-    CHECK(found == test::names{"b", "x"});
+    CHECK(names == test::names{"b", "x"});
     const auto without = test::model(test::graph({test::node("Neg", {"x"}, {"y"})})).bytes();
     CHECK(stemma::detail::values_in_training(stemma::wire_model(without)).empty());
 }

@@ -25,9 +25,9 @@ TEST_CASE("without_weights: keeps structure, types and shapes, drops large data"
     REQUIRE(without.tensors().size() == model.tensors().size());
     for (std::size_t i = 0; i < model.tensors().size(); ++i) {
         const auto whole = stemma::read_tensor_header(model, model.tensors()[i]);
-        const auto left = stemma::read_tensor_header(without, without.tensors()[i]);
-        CHECK(left.data_type == whole.data_type);
-        CHECK(left.dims == whole.dims);
+        const auto header = stemma::read_tensor_header(without, without.tensors()[i]);
+        CHECK(header.data_type == whole.data_type);
+        CHECK(header.dims == whole.dims);
         CHECK(without.tensors()[i].message.size <= model.tensors()[i].message.size);
         CHECK(without.tensors()[i].message.size < most + 400); // with name, type and shape
     }

@@ -89,8 +89,8 @@ TEST_CASE("message_outline: distinguishes uniform data from other data",
         const message_outline outline(model);
         const stemma::wire_model tables(outline.bytes());
         std::vector<bool> asked(tables.value_count(), true);
-        const auto found = tables.find_uniform(asked);
-        CHECK(found[tables.tensors()[1].value] == uniform);
+        const auto flags = tables.find_uniform(asked);
+        CHECK(flags[tables.tensors()[1].value] == uniform);
         CHECK(stemma::read_tensor_header(tables, tables.tensors()[1]).dims ==
               std::vector<std::int64_t>{static_cast<std::int64_t>(size)});
     }

@@ -20,11 +20,11 @@ using entries = std::vector<std::pair<std::string, std::string>>;
 
 template <class Message>
 entries read(const Message& message) {
-    entries found;
+    entries pairs;
     stemma::detail::for_each_metadata(message, [&](std::string_view key, std::string_view value) {
-        found.emplace_back(key, value);
+        pairs.emplace_back(key, value);
     });
-    return found;
+    return pairs;
 }
 
 template <class Message>
@@ -56,19 +56,19 @@ void check_edits() {
 template <class Message>
 void check_many() {
     Message message;
-    entries kept;
+    entries remaining;
     for (int i = 0; i < 200'000; ++i) {
         const auto number = std::to_string(i);
         stemma::detail::add_metadata(message, i % 2 == 0 ? "ours" : "theirs", number);
         if (i % 2 != 0) {
-            kept.emplace_back("theirs", number);
+            remaining.emplace_back("theirs", number);
         }
     }
     stemma::detail::mutable_unknown_fields(message).AddVarint(99, 7);
     stemma::detail::rename_metadata(message, [](std::string_view key) {
         return key == "ours" ? std::nullopt : std::optional(key);
     });
-    CHECK(read(message) == kept);
+    CHECK(read(message) == remaining);
     const auto& others = stemma::detail::unknown_fields(message);
     CHECK(others.field(others.field_count() - 1).varint() == 7);
 }
@@ -120,11 +120,11 @@ TEST_CASE("metadata_props: other unknown fields keep their bytes and places",
     });
 
     onnx::NodeProto expected;
-    auto& left = *expected.mutable_unknown_fields();
-    left.AddVarint(9, 7);
-    left.AddLengthDelimited(8, "overload");
+    auto& others = *expected.mutable_unknown_fields();
+    others.AddVarint(9, 7);
+    others.AddLengthDelimited(8, "overload");
     stemma::detail::add_metadata(expected, "theirs", "2");
-    left.AddFixed32(77, 5);
+    others.AddFixed32(77, 5);
     CHECK(test::bytes_of(node) == test::bytes_of(expected));
 }
 

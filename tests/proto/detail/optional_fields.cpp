@@ -9,12 +9,12 @@
 namespace test::proto_detail_optional_fields {
 
 TEST_CASE("optional_fields: an overload is found whether or not the schema has it", "[onnx]") {
-    newer_onnx::NodeProto known;
-    known.set_overload("of floats");
+    newer_onnx::NodeProto newer;
+    newer.set_overload("of floats");
     constexpr unsigned number = 8;
-    CHECK(stemma::detail::overload_of(known, number) == "of floats");
+    CHECK(stemma::detail::overload_of(newer, number) == "of floats");
     onnx::NodeProto unknown;
-    REQUIRE(unknown.ParseFromString(test::bytes_of(known)));
+    REQUIRE(unknown.ParseFromString(test::bytes_of(newer)));
     CHECK(stemma::detail::overload_of(unknown, number) == "of floats");
     CHECK(stemma::detail::overload_of(onnx::NodeProto(), number).empty());
 }

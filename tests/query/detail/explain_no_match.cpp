@@ -63,8 +63,8 @@ TEST_CASE("explain_no_match: a tree without classes is named as the reason") {
     test::query_scene scene;
     scene.modules = stemma::module_tree();
     scene.tags = stemma::name_modules(scene.modules, stemma::not_infrastructure{});
-    for (auto& made : scene.attributions) {
-        made.module = 0;
+    for (auto& attribution : scene.attributions) {
+        attribution.module = 0;
     }
     CHECK(stemma::detail::explain_no_match(stemma::parse_query("class:Linear"), scene.modules,
                                            scene.tags, scene, scene.attributions) ==

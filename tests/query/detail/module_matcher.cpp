@@ -44,15 +44,15 @@ TEST_CASE("module_matcher: a path or tag that reads as a pattern means its own m
     const auto tags = stemma::name_modules(modules, stemma::all_modules{});
     const stemma::detail::module_matcher<stemma::module_tree> matcher(modules, tags);
     const auto find = [&](stemma::query_kind kind, const std::string& pattern) {
-        std::string found;
+        std::string paths;
         stemma::query asked;
         asked.kind = kind;
         asked.pattern = pattern;
         const auto holds = matcher.of_modules(asked);
         for (stemma::id m = 0; m < holds.size(); ++m) {
-            found.append(holds[m] != 0 ? std::string(modules.path(m)) + " " : "");
+            paths.append(holds[m] != 0 ? std::string(modules.path(m)) + " " : "");
         }
-        return found;
+        return paths;
     };
     CHECK(find(stemma::query_kind::path, "a{b}c") == "a{b}c ");
     CHECK(find(stemma::query_kind::path, "a{b,z}c") == "abc ");

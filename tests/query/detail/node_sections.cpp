@@ -27,8 +27,8 @@ struct read_model {
     }
 
     [[nodiscard]] std::uint64_t digest(bool shapes = false) {
-        const auto made = all(shapes);
-        return stemma::detail::section_colors(made.section).digest();
+        const auto whole = all(shapes);
+        return stemma::detail::section_colors(whole.section).digest();
     }
 
     std::string bytes;
@@ -95,9 +95,9 @@ TEST_CASE("node_sections: outputs count") {
 TEST_CASE("node_sections: bodies come between their inputs and their owner") {
     const auto with_body = [](const char* inside, const char* read) {
         const auto body = test::graph({node(inside, {read}, {"r"})}, {}, {"r"});
-        const auto held =
+        const auto owner =
             test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)});
-        return digest_of({held, node("Relu", {"x"}, {"z"})}, {"c", "x"}, {"y", "z"});
+        return digest_of({owner, node("Relu", {"x"}, {"z"})}, {"c", "x"}, {"y", "z"});
     };
     CHECK(with_body("Relu", "x") == with_body("Relu", "x"));
     CHECK(with_body("Relu", "x") != with_body("Tanh", "x"));

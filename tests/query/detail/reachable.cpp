@@ -25,14 +25,14 @@ stemma::operator_graph make_graph() {
 }
 
 std::vector<id> reached(const std::vector<id>& from, direction way, reach far) {
-    std::vector<id> found;
+    std::vector<id> vertices;
     const auto marks = stemma::detail::reachable(make_graph(), from, way, far);
     for (id v = 0; v < marks.size(); ++v) {
         if (marks[v] != 0) {
-            found.push_back(v);
+            vertices.push_back(v);
         }
     }
-    return found;
+    return vertices;
 }
 
 } // namespace

@@ -42,15 +42,15 @@ struct model {
 };
 
 std::vector<stemma::id> readers_of(std::string_view pattern) {
-    const model made;
-    const auto reads = stemma::detail::find_readers(made.ops, pattern);
-    std::vector<stemma::id> found;
+    const model network;
+    const auto reads = stemma::detail::find_readers(network.ops, pattern);
+    std::vector<stemma::id> readers;
     for (stemma::id v = 0; v < reads.size(); ++v) {
         if (reads[v] != 0) {
-            found.push_back(v);
+            readers.push_back(v);
         }
     }
-    return found;
+    return readers;
 }
 
 using ids = std::vector<stemma::id>;
@@ -96,14 +96,14 @@ TEST_CASE("readers: other operators read parameters only") {
 }
 
 TEST_CASE("readers: other values are explained") {
-    const model made;
-    const positions facts{&made.read};
-    CHECK(stemma::detail::explain_value(made.ops, facts, "a.x") ==
+    const model network;
+    const positions facts{&network.read};
+    CHECK(stemma::detail::explain_value(network.ops, facts, "a.x") ==
           "; 'a.x' is an input: 'reads:a.x' matches the nodes that read it");
-    CHECK(stemma::detail::explain_value(made.ops, facts, "i") ==
+    CHECK(stemma::detail::explain_value(network.ops, facts, "i") ==
           "; node #3 makes 'i': 'fed-by:#3' matches the nodes that read it");
-    CHECK(stemma::detail::explain_value(made.ops, facts, "nothing").empty());
-    CHECK(stemma::detail::explain_value(made.ops, facts, "").empty());
+    CHECK(stemma::detail::explain_value(network.ops, facts, "nothing").empty());
+    CHECK(stemma::detail::explain_value(network.ops, facts, "").empty());
 }
 
 TEST_CASE("readers: of the weight that a Constant holds") {

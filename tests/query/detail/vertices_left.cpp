@@ -25,7 +25,7 @@ void expect_as_in_a_set(const Graph& graph, random_numbers& random) {
     for (id v = 0; v < num_vertices(graph); ++v) {
         expected.insert(v);
     }
-    vertices_left<Graph> left(graph);
+    vertices_left<Graph> remaining(graph);
     for (int i = 0; i < 3; ++i) {
         std::vector<bool> fits;
         std::vector<bool> goes;
@@ -34,13 +34,13 @@ void expect_as_in_a_set(const Graph& graph, random_numbers& random) {
             goes.push_back(random.one_in(4));
         }
         const auto index = [&](const auto& v) { return stemma::detail::index_of(graph, v); };
-        left.keep_if(true, [&](const auto& v) { return fits[index(v)]; });
-        auto others = left;
+        remaining.keep_if(true, [&](const auto& v) { return fits[index(v)]; });
+        auto others = remaining;
         others.keep_if(false, [&](const auto& v) { return !goes[index(v)]; });
-        drop(others, left);
+        drop(others, remaining);
         std::erase_if(expected, [&](id v) { return !fits[v] || goes[v]; });
     }
-    CHECK(std::move(left).indices() == std::vector<id>(expected.begin(), expected.end()));
+    CHECK(std::move(remaining).indices() == std::vector<id>(expected.begin(), expected.end()));
 }
 
 TEST_CASE("vertices_left: are those that match and were not removed, by index") {
@@ -58,11 +58,11 @@ TEST_CASE("vertices_left: are those that match and were not removed, by index") 
 
 TEST_CASE("vertices_left: are all until some are removed, and none when all are") {
     const auto graph = as_operator_graph({3, {}});
-    vertices_left left(graph);
-    CHECK(vertices_left(left).indices() == std::vector<id>{0, 1, 2});
-    const auto all = left;
-    drop(all, left);
-    CHECK(std::move(left).indices().empty());
+    vertices_left remaining(graph);
+    CHECK(vertices_left(remaining).indices() == std::vector<id>{0, 1, 2});
+    const auto all = remaining;
+    drop(all, remaining);
+    CHECK(std::move(remaining).indices().empty());
 }
 
 } // namespace test::query_detail_vertices_left

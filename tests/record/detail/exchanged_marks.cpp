@@ -35,9 +35,9 @@ std::vector<bool> exchanged(const std::vector<std::string>& types, const std::ve
     const stemma::wire_model model(bytes);
     stemma::attribution root;
     root.module = 0;
-    const std::vector<stemma::attribution> made(types.size(), root);
+    const std::vector<stemma::attribution> attributions(types.size(), root);
     const auto then =
-        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), 1);
+        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, attributions), 1);
     const stemma::detail::sketch_types kinds(model, then);
     const stemma::detail::sketch_lookup lookup(then);
     const auto readers = stemma::detail::find_readers(model);
@@ -48,14 +48,14 @@ std::vector<bool> exchanged(const std::vector<std::string>& types, const std::ve
             marked[numbers[i]] = i;
         }
     }
-    std::vector<bool> found;
+    std::vector<bool> flags;
     for (id i = 0; i < numbers.size(); ++i) {
-        found.push_back(
+        flags.push_back(
             numbers[i] != stemma::no_id &&
             stemma::detail::is_exchanged({model, then, kinds, lookup, readers, holders, marked}, i,
                                          numbers[i], [&](id node) { return numbers[node]; }));
     }
-    return found;
+    return flags;
 }
 
 } // namespace

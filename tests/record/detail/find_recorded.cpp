@@ -56,8 +56,8 @@ std::string record() {
     return stemma::detail::to_json(about, tree());
 }
 
-message in_module(message made, std::string_view path) {
-    return made.inner(9, test::entry("pkg.stemma.module", path));
+message in_module(message fields, std::string_view path) {
+    return fields.inner(9, test::entry("pkg.stemma.module", path));
 }
 
 std::string model_of(const std::vector<message>& nodes, const std::string& output,
@@ -131,11 +131,11 @@ TEST_CASE("find_recorded: repeated keys on a node are several origins") {
 
     // Output has each key once, and stripped files none.
     const auto count = [](std::string_view text, std::string_view wanted) {
-        std::size_t found = 0;
+        std::size_t matches = 0;
         for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
-            ++found;
+            ++matches;
         }
-        return found;
+        return matches;
     };
     CHECK(count(bytes, "pkg.stemma.module") == 3);
     stemma::carrier_set carriers{.mark = true};
@@ -315,21 +315,22 @@ TEST_CASE("find_recorded: an unnamed model changed after tagging is not one modu
             .bytes();
     const stemma::wire_model model(bytes);
     const auto modules = tree();
-    std::vector<stemma::attribution> made;
+    std::vector<stemma::attribution> attributions;
     for (const auto* path : {"a.conv", "a.relu", "b.fc"}) {
         id m = 0;
         while (modules.path(m) != path) {
             ++m;
         }
-        made.push_back({m, stemma::no_id, 0.95F, provenance::trace, false});
+        attributions.push_back({m, stemma::no_id, 0.95F, provenance::trace, false});
     }
     const auto optimized =
         test::model(test::graph({node("FusedConv", {"x", "w"}, {"2"}, "", "com.microsoft"),
                                  node("Gemm", {"2", "w"}, {"3"})},
                                 {"x"}, {"3"}, {"w"}))
             .inner(14, test::entry("pkg.stemma.model", record()))
-            .inner(14, test::entry("pkg.stemma.graph",
-                                   stemma::detail::to_json(stemma::detail::sketch_of(model, made))))
+            .inner(14, test::entry(
+                           "pkg.stemma.graph",
+                           stemma::detail::to_json(stemma::detail::sketch_of(model, attributions))))
             .bytes();
     const test::scratch_folder folder;
     const stemma::attributed_model opened(folder.make("optimized.onnx", optimized), {});

@@ -26,13 +26,13 @@ using stemma::detail::graph_sketch;
 namespace {
 
 std::vector<stemma::attribution> some_origins(std::size_t count) {
-    std::vector<stemma::attribution> made(count);
+    std::vector<stemma::attribution> attributions(count);
     for (std::size_t i = 0; i < count; ++i) {
-        made[i].module = static_cast<id>(i / 3 % 5);
-        made[i].call = i % 4 == 0 ? no_id : static_cast<id>(i % 3);
-        made[i].confidence = static_cast<float>(i % 21) / 20;
+        attributions[i].module = static_cast<id>(i / 3 % 5);
+        attributions[i].call = i % 4 == 0 ? no_id : static_cast<id>(i % 3);
+        attributions[i].confidence = static_cast<float>(i % 21) / 20;
     }
-    return made;
+    return attributions;
 }
 
 } // namespace
@@ -41,12 +41,12 @@ TEST_CASE("graph_sketch: stores for each node what the model says") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
         const stemma::wire_model model(bytes);
-        const auto made = some_origins(model.node_count());
-        const auto text = stemma::detail::to_json(stemma::detail::sketch_of(model, made));
+        const auto origins = some_origins(model.node_count());
+        const auto text = stemma::detail::to_json(stemma::detail::sketch_of(model, origins));
         CHECK(text.find('\n') == text.npos);
         {
             const stemma::thread_scope threads({4, 1});
-            CHECK(text == stemma::detail::to_json(stemma::detail::sketch_of(model, made)));
+            CHECK(text == stemma::detail::to_json(stemma::detail::sketch_of(model, origins)));
         }
         const auto sketch = stemma::detail::read_sketch(text, 5);
         REQUIRE(sketch);
@@ -55,9 +55,9 @@ TEST_CASE("graph_sketch: stores for each node what the model says") {
             CHECK(sketch->type(node) ==
                   graph_sketch::spell_type(model.domain(node), model.op_type(node)));
             CHECK(stemma::detail::range::contains(sketch->types(), model.op_type(node)));
-            CHECK(sketch->of(node).module == made[node].module);
-            CHECK(sketch->of(node).call == made[node].call);
-            CHECK(sketch->of(node).confidence == Approx(made[node].confidence));
+            CHECK(sketch->of(node).module == origins[node].module);
+            CHECK(sketch->of(node).call == origins[node].call);
+            CHECK(sketch->of(node).confidence == Approx(origins[node].confidence));
             const auto hashes = sketch->made(node);
             CHECK(std::find(hashes.begin(), hashes.end(),
                             graph_sketch::hash_of(model.value_name(model.first_output(node)))) !=
@@ -90,12 +90,13 @@ TEST_CASE("graph_sketch: distinguishes inputs from weights, and skips omitted ou
 TEST_CASE("read_sketch: rejects damaged sketches and those of another tree") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes);
-    const auto made = some_origins(model.node_count());
-    const auto stored = stemma::detail::sketch_of(model, made);
+    const auto origins = some_origins(model.node_count());
+    const auto stored = stemma::detail::sketch_of(model, origins);
     const auto text = stemma::detail::to_json(stored);
-    const auto most = std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) {
-                          return a.module < b.module;
-                      })->module;
+    const auto most =
+        std::max_element(origins.begin(), origins.end(), [](const auto& a, const auto& b) {
+            return a.module < b.module;
+        })->module;
     REQUIRE(stemma::detail::read_sketch(text, most + 1));
     CHECK_FALSE(stemma::detail::read_sketch(text, most));
     for (std::size_t end = 0; end < text.size(); ++end) {

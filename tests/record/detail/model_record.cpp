@@ -161,8 +161,8 @@ TEST_CASE("model_record: round-trips through JSON", "[onnx][model_record]") {
         record.modules = random_tree(random);
         if (random.one_in(2)) {
             stemma::detail::claim_runs claims{stemma::provenance::fx, {{record.nodes / 2, {}}}};
-            stemma::claim made{0, stemma::no_id, 0.5F, stemma::provenance::fx};
-            claims.runs.push_back({record.nodes - record.nodes / 2, made});
+            stemma::claim claim{0, stemma::no_id, 0.5F, stemma::provenance::fx};
+            claims.runs.push_back({record.nodes - record.nodes / 2, claim});
             record.claims.push_back(claims);
         }
         check_round_trip(record);

@@ -32,16 +32,18 @@ TEST_CASE("read_tags: reads what was written to each carrier") {
                 const auto module = original.found.attributions[node].module;
                 const auto tag = original.found.tags.text(module);
                 const auto path = original.modules.path(module);
-                const auto found = stemma::detail::read_node_carriers(model, node);
-                CHECK(found.metadata.tag.value_or("none") == (carriers.metadata ? tag : "none"));
-                CHECK(found.metadata.module.value_or("none") ==
+                const auto node_tags = stemma::detail::read_node_carriers(model, node);
+                CHECK(node_tags.metadata.tag.value_or("none") ==
+                      (carriers.metadata ? tag : "none"));
+                CHECK(node_tags.metadata.module.value_or("none") ==
                       (carriers.metadata ? path : "none"));
-                CHECK(found.doc_string.tag.value_or("none") ==
+                CHECK(node_tags.doc_string.tag.value_or("none") ==
                       (carriers.doc_string ? tag : "none"));
-                CHECK(found.doc_string.module.value_or("none") ==
+                CHECK(node_tags.doc_string.module.value_or("none") ==
                       (carriers.doc_string ? path : "none"));
-                CHECK(found.attribute.tag.value_or("none") == (carriers.attribute ? tag : "none"));
-                CHECK(found.name_space.has_value() == carriers.name_space);
+                CHECK(node_tags.attribute.tag.value_or("none") ==
+                      (carriers.attribute ? tag : "none"));
+                CHECK(node_tags.name_space.has_value() == carriers.name_space);
                 const auto first = stemma::detail::read_carried_tags(model, node);
                 CHECK(first.tag.has_value() ==
                       (carriers.metadata || carriers.doc_string || carriers.attribute));
@@ -97,18 +99,18 @@ TEST_CASE("read_tags: an ambiguous namespace is ignored") {
     static_cast<void>(builder.child(a, "b"));
     static_cast<void>(builder.child(0, "a/b"));
     const auto modules = builder.build();
-    const stemma::detail::namespace_lookup found(modules);
-    CHECK(found.find("a") == a);
-    CHECK(found.find("a/b") == stemma::no_id);
-    CHECK(found.find("a/c") == stemma::no_id);
-    CHECK(found.find("") == 0);
+    const stemma::detail::namespace_lookup lookup(modules);
+    CHECK(lookup.find("a") == a);
+    CHECK(lookup.find("a/b") == stemma::no_id);
+    CHECK(lookup.find("a/c") == stemma::no_id);
+    CHECK(lookup.find("") == 0);
 }
 
 TEST_CASE("read_tags: every namespace that one module has leads to it") {
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
-    const stemma::detail::namespace_lookup found(tree);
+    const stemma::detail::namespace_lookup lookup(tree);
     for (id m = 0; m < tree.size(); ++m) {
-        CHECK(found.find(stemma::namespace_carrier::spell(tree.path(m))) == m);
+        CHECK(lookup.find(stemma::namespace_carrier::spell(tree.path(m))) == m);
     }
 }
 

@@ -43,12 +43,13 @@ std::string original() {
 stemma::detail::graph_sketch sketch() {
     const auto bytes = original();
     const stemma::wire_model model(bytes);
-    std::vector<stemma::attribution> made(model.node_count());
+    std::vector<stemma::attribution> attributions(model.node_count());
     const std::vector<id> modules{conv, norm, relu, pool, head, head, fc};
     for (std::size_t i = 0; i < modules.size(); ++i) {
-        made[i] = {modules[i], no_id, 0.95F, stemma::provenance::scope, false};
+        attributions[i] = {modules[i], no_id, 0.95F, stemma::provenance::scope, false};
     }
-    return *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), tree.size());
+    return *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, attributions),
+                                               tree.size());
 }
 
 /// Returns: the module of each node of another graph, `no_id` if unknown.
@@ -56,12 +57,12 @@ std::vector<id> modules_of(const std::string& bytes,
                            const std::vector<stemma::detail::node_mark_found>& marks = {}) {
     const stemma::wire_model model(bytes);
     const auto then = sketch();
-    std::vector<id> found;
-    for (const auto& made : stemma::detail::find_recorded_origins(model, then, tree, marks).of) {
-        found.push_back(made.module);
-        CHECK((made.module == no_id || made.source == stemma::provenance::recorded));
+    std::vector<id> modules;
+    for (const auto& origin : stemma::detail::find_recorded_origins(model, then, tree, marks).of) {
+        modules.push_back(origin.module);
+        CHECK((origin.module == no_id || origin.source == stemma::provenance::recorded));
     }
-    return found;
+    return modules;
 }
 
 } // namespace
@@ -100,13 +101,13 @@ TEST_CASE("find_recorded_origins: a node does itself what it no longer reads fro
                                       node("Gemm", {"r", "w"}, {"y"})};
     auto after = before;
     after.back() = node("FusedGemm", {"c", "w"}, {"y"}, "", "com.microsoft");
-    std::vector<stemma::attribution> made;
+    std::vector<stemma::attribution> attributions;
     for (const auto module : {conv, relu, pool, fc}) {
-        made.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
+        attributions.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
     }
     const auto old = bytes_of(before, "y");
     const auto then = stemma::detail::graph_sketch::read(
-        stemma::detail::sketch_of(stemma::wire_model(old), made), tree.size());
+        stemma::detail::sketch_of(stemma::wire_model(old), attributions), tree.size());
     const auto last_module = [&](const std::vector<message>& nodes) {
         const auto bytes = bytes_of(nodes, "y");
         const stemma::wire_model now(bytes);
@@ -128,20 +129,21 @@ TEST_CASE(
     for (const std::size_t count : {2U, 1000U}) {
         std::vector<message> before;
         std::vector<std::string> outputs;
-        std::vector<stemma::attribution> made;
+        std::vector<stemma::attribution> attributions;
         for (std::size_t i = 0; i < count; ++i) {
             outputs.push_back("o" + std::to_string(i));
             before.push_back(node("Relu", {"x"}, {outputs.back()}));
-            made.push_back({i < 500 ? norm : fc, no_id, 0.95F, stemma::provenance::scope, false});
+            attributions.push_back(
+                {i < 500 ? norm : fc, no_id, 0.95F, stemma::provenance::scope, false});
         }
         const auto old = bytes_of(before, "o0");
         const auto merged = bytes_of({node("Split", {"x"}, outputs)}, "o0");
         const auto then = stemma::detail::graph_sketch::read(
-            stemma::detail::sketch_of(stemma::wire_model(old), made), tree.size());
+            stemma::detail::sketch_of(stemma::wire_model(old), attributions), tree.size());
         const stemma::wire_model now(merged);
-        const auto found = stemma::detail::find_recorded_origins(now, *then, tree, {}).of.front();
-        CHECK(found.module == norm);
-        CHECK(found.exact == (count == 2));
+        const auto origin = stemma::detail::find_recorded_origins(now, *then, tree, {}).of.front();
+        CHECK(origin.module == norm);
+        CHECK(origin.exact == (count == 2));
     }
 }
 
@@ -154,9 +156,9 @@ TEST_CASE("find_recorded_origins: the name of a node that absorbed others is no 
         const stemma::wire_model model(bytes);
         const std::vector<stemma::detail::node_mark_found> marks{{1, 2}};
         const auto then = sketch();
-        const auto made = stemma::detail::find_recorded_origins(model, then, tree, marks).of[1];
-        CHECK(made.module == block);
-        return made.doubtful;
+        const auto origin = stemma::detail::find_recorded_origins(model, then, tree, marks).of[1];
+        CHECK(origin.module == block);
+        return origin.doubtful;
     };
     CHECK(doubtful(node("Relu", {"c"}, {"new"}, "r_nchwc")));
     CHECK_FALSE(doubtful(node("Other", {"c"}, {"new", "r"}, "")));
@@ -230,12 +232,12 @@ TEST_CASE("find_recorded_origins: conversions of layout stand for transpositions
                                   node("MaxPool", {"r"}, {"p"})},
                                  "p");
     const stemma::wire_model model(before);
-    std::vector<stemma::attribution> made;
+    std::vector<stemma::attribution> attributions;
     for (const auto module : {head, fc, conv, relu, pool}) {
-        made.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
+        attributions.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
     }
-    const auto then =
-        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), tree.size());
+    const auto then = *stemma::detail::graph_sketch::read(
+        stemma::detail::sketch_of(model, attributions), tree.size());
     const auto after =
         bytes_of({node("Relu", {"x"}, {"a"}),
                   node("ReorderInput", {"a"}, {"reorder"}, "", "com.microsoft.nchwc"),
@@ -294,12 +296,12 @@ TEST_CASE("find_recorded_origins: marks exchanged between equal operators are do
     const stemma::tree_index many(std::vector<id>(17, 0));
     const auto bytes = test::model(test::graph(nodes, {"v0"}, {"v16"})).bytes();
     const stemma::wire_model model(bytes);
-    std::vector<stemma::attribution> made(model.node_count());
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        made[i] = {static_cast<id>(i + 1), no_id, 0.95F, stemma::provenance::scope, false};
+    std::vector<stemma::attribution> attributions(model.node_count());
+    for (std::size_t i = 0; i < attributions.size(); ++i) {
+        attributions[i] = {static_cast<id>(i + 1), no_id, 0.95F, stemma::provenance::scope, false};
     }
-    const auto then =
-        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), many.size());
+    const auto then = *stemma::detail::graph_sketch::read(
+        stemma::detail::sketch_of(model, attributions), many.size());
     std::vector<test::message> renamed;
     std::vector<stemma::detail::node_mark_found> marks;
     for (id i = 0; i < 16; ++i) {
@@ -308,9 +310,9 @@ TEST_CASE("find_recorded_origins: marks exchanged between equal operators are do
     }
     const auto after = test::model(test::graph(renamed, {"r0"}, {"r16"})).bytes();
     const stemma::wire_model now(after);
-    const auto found = stemma::detail::find_recorded_origins(now, then, many, marks).of;
+    const auto origins = stemma::detail::find_recorded_origins(now, then, many, marks).of;
     for (id i = 0; i < 16; ++i) {
-        CHECK((found[i].confidence > 0.5F) == (i != 2 && i != 12));
+        CHECK((origins[i].confidence > 0.5F) == (i != 2 && i != 12));
     }
 }
 

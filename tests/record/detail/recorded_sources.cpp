@@ -36,12 +36,13 @@ TEST_CASE("recorded_sources: round-trip, with names in place of paths") {
     const auto text = stemma::detail::to_json(lines, 5, 2, false);
     CHECK(text.find("/srv") == text.npos);
     CHECK(text.find("net.py") == text.rfind("net.py"));
-    const auto found = read_sources(text, any_frames(), 2);
-    REQUIRE(found);
-    const auto& kept = found->lines;
+    const auto sources = read_sources(text, any_frames(), 2);
+    REQUIRE(sources);
+    const auto& recorded = sources->lines;
     const auto shown = [&](stemma::id node) {
-        const auto chain = found->chain_of(node);
-        return chain == no_id ? "" : stemma::to_text(kept.position(kept.frame_of_chain(chain)));
+        const auto chain = sources->chain_of(node);
+        return chain == no_id ? ""
+                              : stemma::to_text(recorded.position(recorded.frame_of_chain(chain)));
     };
     CHECK(shown(0) == "net.py:10 in forward");
     CHECK(shown(1) == "net.py:10 in forward");
@@ -49,8 +50,8 @@ TEST_CASE("recorded_sources: round-trip, with names in place of paths") {
     CHECK(shown(3) == "net.py:10 in forward");
     CHECK(shown(4).empty());
     CHECK(shown(5).empty());
-    CHECK(kept.frames_of_chain(found->chain_of(0)).size() == 2);
-    CHECK(kept.frames()[kept.frame_of_module(1)].text == 7);
+    CHECK(recorded.frames_of_chain(sources->chain_of(0)).size() == 2);
+    CHECK(recorded.frames()[recorded.frame_of_module(1)].text == 7);
 }
 
 TEST_CASE("recorded_sources: full paths are kept on request") {
@@ -61,10 +62,10 @@ TEST_CASE("recorded_sources: full paths are kept on request") {
 TEST_CASE("recorded_sources: a chosen policy is queried again") {
     const auto text = stemma::detail::to_json(some_lines(), 5, 2, false);
     const any_frames innermost = stemma::innermost_frame{};
-    const auto found = read_sources(text, innermost, 2);
-    REQUIRE(found);
-    const auto& kept = found->lines;
-    CHECK(stemma::to_text(kept.position(kept.frame_of_chain(found->chain_of(0)))) ==
+    const auto sources = read_sources(text, innermost, 2);
+    REQUIRE(sources);
+    const auto& recorded = sources->lines;
+    CHECK(stemma::to_text(recorded.position(recorded.frame_of_chain(sources->chain_of(0)))) ==
           "linear.py:114");
 }
 

@@ -32,9 +32,9 @@ stemma::detail::graph_sketch sketch() {
                                 {"x"}, {"y_2"}))
             .bytes();
     const stemma::wire_model model(bytes);
-    const std::vector<stemma::attribution> made(model.node_count(),
-                                                {0, no_id, 1, stemma::provenance::scope, false});
-    return *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), 1);
+    const std::vector<stemma::attribution> attributions(
+        model.node_count(), {0, no_id, 1, stemma::provenance::scope, false});
+    return *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, attributions), 1);
 }
 
 } // namespace
@@ -83,9 +83,10 @@ TEST_CASE("sketch_lookup: a value named after a node before is what that made") 
                                 {"x"}, {"y"}))
             .bytes();
     const stemma::wire_model model(before);
-    const std::vector<stemma::attribution> made(2, {0, no_id, 1, stemma::provenance::scope, false});
+    const std::vector<stemma::attribution> attributions(
+        2, {0, no_id, 1, stemma::provenance::scope, false});
     const auto then =
-        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), 1);
+        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, attributions), 1);
     const stemma::detail::sketch_lookup lookup(then);
     const auto bytes = test::model(test::graph({node("Relu", {"x"}, {"/a/Relu"}, "any"),
                                                 node("Exp", {"/a/Relu"}, {"/Exp"}, "other")},

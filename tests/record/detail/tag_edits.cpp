@@ -49,12 +49,12 @@ message plain() {
 
 /// What a carrier might write.
 stemma::detail::wire_carrier_sink sink() {
-    stemma::detail::wire_carrier_sink made;
-    made.metadata("pkg.stemma.source_module", "/Net/A");
-    made.attribute("source_module", "/Net/A");
-    made.doc_line(std::string(stemma::detail::doc_line_mark) + "/Net/A");
-    made.name_space("net/a");
-    return made;
+    stemma::detail::wire_carrier_sink carriers;
+    carriers.metadata("pkg.stemma.source_module", "/Net/A");
+    carriers.attribute("source_module", "/Net/A");
+    carriers.doc_line(std::string(stemma::detail::doc_line_mark) + "/Net/A");
+    carriers.name_space("net/a");
+    return carriers;
 }
 
 } // namespace

@@ -74,11 +74,11 @@ TEST_CASE("find_recorded_modules: reads those in a tagged model's record, none f
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const auto find = stemma::detail::find_recorded_modules;
-    const auto found = find(test::tag(bytes, {}, &tree), "tagged.onnx");
-    REQUIRE(found);
-    REQUIRE(found->size() == tree.size());
+    const auto modules = find(test::tag(bytes, {}, &tree), "tagged.onnx");
+    REQUIRE(modules);
+    REQUIRE(modules->size() == tree.size());
     for (stemma::id m = 0; m < tree.size(); ++m) {
-        CHECK(found->class_name(m) == tree.class_name(m));
+        CHECK(modules->class_name(m) == tree.class_name(m));
     }
     CHECK_FALSE(find("", "empty"));
     CHECK_FALSE(find(" {}", "text"));

@@ -29,18 +29,18 @@ TEST_CASE("take_over_tags: a node's recorded module overrides the computed one")
     const stemma::wire_model model(bytes);
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     const auto modules = test::tree_of({"a", "b"});
-    auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
-    REQUIRE(modules.path(found.attributions[0].module) == "a");
-    const auto edited = stemma::detail::find_edited_tags(model, modules, found);
+    auto tagged = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
+    REQUIRE(modules.path(tagged.attributions[0].module) == "a");
+    const auto edited = stemma::detail::find_edited_tags(model, modules, tagged);
     CHECK(edited.modules.size() == 1);
     std::vector<std::string> problems;
-    stemma::detail::take_over_tags(edited, found, problems);
+    stemma::detail::take_over_tags(edited, tagged, problems);
     CHECK(problems.empty());
-    CHECK(modules.path(found.attributions[0].module) == "b");
-    CHECK(found.attributions[0].confidence == 1);
-    CHECK(found.attributions[0].source == stemma::provenance::recorded);
-    CHECK(found.tag_sets[0] == found.tags.selected(test::module_at(modules, "b")));
-    CHECK(modules.path(found.attributions[1].module) == "a");
+    CHECK(modules.path(tagged.attributions[0].module) == "b");
+    CHECK(tagged.attributions[0].confidence == 1);
+    CHECK(tagged.attributions[0].source == stemma::provenance::recorded);
+    CHECK(tagged.tag_sets[0] == tagged.tags.selected(test::module_at(modules, "b")));
+    CHECK(modules.path(tagged.attributions[1].module) == "a");
 }
 
 TEST_CASE("take_over_tags: an unreadable table is reported, and the rest is taken over") {
@@ -52,12 +52,12 @@ TEST_CASE("take_over_tags: an unreadable table is reported, and the rest is take
     const stemma::wire_model model(bytes);
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     const auto modules = test::tree_of({"a", "b"});
-    auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
-    const auto edited = stemma::detail::find_edited_tags(model, modules, found);
+    auto tagged = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
+    const auto edited = stemma::detail::find_edited_tags(model, modules, tagged);
     std::vector<std::string> problems;
-    stemma::detail::take_over_tags(edited, found, problems);
+    stemma::detail::take_over_tags(edited, tagged, problems);
     CHECK(problems.size() == 1);
-    CHECK(modules.path(found.attributions[0].module) == "b");
+    CHECK(modules.path(tagged.attributions[0].module) == "b");
 }
 
 } // namespace test::record_detail_take_over_tags

@@ -42,8 +42,8 @@ TEST_CASE("collect_value_readers: lists each reader as often as it reads", "[val
                     }
                 }
             }
-            const auto found = readers[value];
-            CHECK(std::vector<id>(found.begin(), found.end()) == expected);
+            const auto nodes = readers[value];
+            CHECK(std::vector<id>(nodes.begin(), nodes.end()) == expected);
         }
     }
 }

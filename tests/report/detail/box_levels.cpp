@@ -30,26 +30,26 @@ TEST_CASE("find_levels: edges lead down, except within a cycle") {
                 edges.push_back({from, static_cast<id>(random(count))});
             }
         }
-        const auto found =
+        const auto levels =
             stemma::detail::find_levels(count, edges, std::vector<bool>(count, true));
         for (const auto& [from, to] : edges) {
-            if (found.component[from] == found.component[to]) {
-                CHECK(found.level[from] == found.level[to]);
+            if (levels.component[from] == levels.component[to]) {
+                CHECK(levels.level[from] == levels.level[to]);
             } else {
-                CHECK(found.level[from] < found.level[to]);
+                CHECK(levels.level[from] < levels.level[to]);
             }
         }
-        for (const auto component : found.component) {
-            CHECK(found.members[component] >= 1);
+        for (const auto component : levels.component) {
+            CHECK(levels.members[component] >= 1);
         }
     }
 }
 
 TEST_CASE("find_levels: a weightless box is at the level of its producer") {
     const std::vector<edge> edges{{0, 1}, {1, 2}, {2, 3}};
-    const auto found =
+    const auto levels =
         stemma::detail::find_levels(4, edges, std::vector<bool>{true, false, false, true});
-    CHECK(found.level == std::vector<id>{0, 1, 1, 1});
+    CHECK(levels.level == std::vector<id>{0, 1, 1, 1});
     CHECK(stemma::detail::find_levels(0, std::vector<edge>{}, {}).level.empty());
 }
 

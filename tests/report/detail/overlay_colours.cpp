@@ -36,10 +36,10 @@ TEST_CASE("overlay_colours: the worst is red, even if high numbers are good") {
 }
 
 TEST_CASE("overlay_colours: for additive numbers, the root does not count") {
-    const overlay_colours found(table_of(stemma::column_direction::lower, true), "");
-    CHECK(found.of_module(1) == "#f87171");
-    CHECK(found.of_module(0) == "#f87171");
-    CHECK(found.text_of_module(1) == "10 us");
+    const overlay_colours colours(table_of(stemma::column_direction::lower, true), "");
+    CHECK(colours.of_module(1) == "#f87171");
+    CHECK(colours.of_module(0) == "#f87171");
+    CHECK(colours.text_of_module(1) == "10 us");
     auto large = table_of(stemma::column_direction::lower);
     large.columns[1].unit = "";
     large.modules[1].cells[1] = 147456.0;
@@ -47,11 +47,11 @@ TEST_CASE("overlay_colours: for additive numbers, the root does not count") {
 }
 
 TEST_CASE("overlay_colours: unknown values have no colour") {
-    const overlay_colours found(table_of(stemma::column_direction::lower), "");
-    CHECK(found.of_module(7).empty());
-    CHECK(found.of_node(4).empty());
-    CHECK(found.of_node(5).empty());
-    CHECK(found.text_of_node(5).empty());
+    const overlay_colours colours(table_of(stemma::column_direction::lower), "");
+    CHECK(colours.of_module(7).empty());
+    CHECK(colours.of_node(4).empty());
+    CHECK(colours.of_node(5).empty());
+    CHECK(colours.text_of_node(5).empty());
 }
 
 TEST_CASE("overlay_colours: a column without numbers is refused") {

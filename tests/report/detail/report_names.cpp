@@ -75,18 +75,18 @@ TEST_CASE("report_names: all names of a model differ", "[report_names]") {
         const auto bytes = test::read_bytes(file);
         const stemma::wire_model model(bytes);
         const stemma::detail::report_names names(model);
-        std::set<std::string> seen;
+        std::set<std::string> unique;
         std::size_t count = model.node_count();
         for (id n = 0; n < model.node_count(); ++n) {
-            seen.insert(names.node(n));
+            unique.insert(names.node(n));
         }
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.is_initializer(value)) {
                 ++count;
-                seen.insert(names.initializer(value));
+                unique.insert(names.initializer(value));
             }
         }
-        CHECK(seen.size() == count);
+        CHECK(unique.size() == count);
     }
 }
 

@@ -58,8 +58,8 @@ TEST_CASE("limit_confidence: confidence is limited by the reader's, over any dis
 
 TEST_CASE("limit_confidence: confidence is limited by the producers'") {
     scene s;
-    const auto known = s.know(s.add(), "head", 0.2F);
-    const auto near = s.add({known});
+    const auto anchor = s.know(s.add(), "head", 0.2F);
+    const auto near = s.add({anchor});
     const auto far = s.add({near});
     const auto result = s.run();
     CHECK(result[far].source == provenance::producer);

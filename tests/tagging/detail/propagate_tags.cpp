@@ -97,10 +97,10 @@ TEST_CASE("propagate_tags: readers' tags stay separate even if one is above the 
 TEST_CASE("propagate_tags: operators with evidence keep their tags and ignore their readers'") {
     scene s;
     const auto x = s.add();
-    const auto known = s.know(s.add({x}), {4});
-    s.know(s.add({known}), {7});
+    const auto anchor = s.know(s.add({x}), {4});
+    s.know(s.add({anchor}), {7});
     const auto tags = s.run();
-    CHECK(tags[known] == id_list{4});
+    CHECK(tags[anchor] == id_list{4});
     CHECK(tags[x] == id_list{4});
 }
 
@@ -166,11 +166,11 @@ TEST_CASE("propagate_tags: agrees with the definition for any graph") {
         const auto tags = s.run(1000);
         for (id v = 0; v < size; ++v) {
             std::set<id> expected;
-            std::set<id> seen;
+            std::set<id> visited;
             const std::function<void(id)> collect = [&](id u) {
                 if (s.sets[u] != no_id) {
                     s.pool.for_each(s.sets[u], [&](id m) { expected.insert(m); });
-                } else if (seen.insert(u).second) {
+                } else if (visited.insert(u).second) {
                     for (auto [it, last] = out_edges(u, s.graph()); it != last; ++it) {
                         collect(static_cast<id>(target(*it, s.graph())));
                     }

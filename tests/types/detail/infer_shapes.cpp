@@ -70,12 +70,12 @@ TEST_CASE("infer_shapes: never contradicts onnx's inference, and knows as much",
         if (!std::filesystem::exists(model)) {
             continue;
         }
-        const auto found =
+        const auto counts =
             compare(model.string(), nlohmann::json::parse(test::read_bytes(shapes)).at("values"));
         INFO(model);
-        CHECK(found.ours * 100 >= found.known * 95);
-        all.known += found.known;
-        all.ours += found.ours;
+        CHECK(counts.ours * 100 >= counts.known * 95);
+        all.known += counts.known;
+        all.ours += counts.ours;
     }
     CHECK(all.known > 2000);
     CHECK(all.ours * 100 >= all.known * 99);
@@ -84,7 +84,7 @@ TEST_CASE("infer_shapes: never contradicts onnx's inference, and knows as much",
 TEST_CASE("shape_inference: a value inferred alone has the same type as with all others",
           "[onnx][infer_shapes]") {
     std::mt19937 random(3);
-    std::size_t known = 0;
+    std::size_t count = 0;
     for (const auto& file : test::files_called("", ".onnx")) {
         const stemma::mapped_file bytes(file);
         const stemma::wire_model model(bytes.bytes(), file);
@@ -102,10 +102,10 @@ TEST_CASE("shape_inference: a value inferred alone has the same type as with all
             inference.find(value);
             INFO(file << ": " << model.value_name(value));
             REQUIRE(asked.type_of(value) == all.type_of(value));
-            known += asked.type_of(value) ? 1U : 0U;
+            count += asked.type_of(value) ? 1U : 0U;
         }
     }
-    CHECK(known > 10000);
+    CHECK(count > 10000);
 }
 
 TEST_CASE("shape_inference: handles nodes in any order, and cycles", "[onnx][infer_shapes]") {
@@ -196,14 +196,14 @@ TEST_CASE("infer_shapes: infers a function as often as it is called", "[onnx][in
         for (const auto& call : chain("F0", "local")) {
             graph.inner(1, call);
         }
-        auto made = test::model(graph.inner(12, test::message().text(1, last)));
+        auto message = test::model(graph.inner(12, test::message().text(1, last)));
         for (int i = 0; i < depth; ++i) {
             const bool leaf = i + 1 == depth;
-            made.inner(25, test::function("local", "F" + std::to_string(i), {"v0"}, {last},
-                                          chain(leaf ? "Relu" : "F" + std::to_string(i + 1),
-                                                leaf ? "" : "local")));
+            message.inner(25, test::function("local", "F" + std::to_string(i), {"v0"}, {last},
+                                             chain(leaf ? "Relu" : "F" + std::to_string(i + 1),
+                                                   leaf ? "" : "local")));
         }
-        const auto bytes = made.bytes();
+        const auto bytes = message.bytes();
         const stemma::wire_model model(bytes);
         stemma::value_types types(model);
         stemma::detail::infer_shapes(model, types);
@@ -215,16 +215,16 @@ TEST_CASE("infer_shapes: infers a function as often as it is called", "[onnx][in
 }
 
 TEST_CASE("infer_shapes: handles endless recursion of functions", "[onnx][infer_shapes]") {
-    auto made =
+    auto message =
         test::model(test::graph({test::node("F0", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}));
     constexpr int count = 60;
     for (int i = 0; i < count; ++i) {
         const auto next = "F" + std::to_string((i + 1) % count);
-        made.inner(25, test::function("local", "F" + std::to_string(i), {"a"}, {"c"},
-                                      {test::node(next, {"a"}, {"b"}, "", "local"),
-                                       test::node(next, {"b"}, {"c"}, "", "local")}));
+        message.inner(25, test::function("local", "F" + std::to_string(i), {"a"}, {"c"},
+                                         {test::node(next, {"a"}, {"b"}, "", "local"),
+                                          test::node(next, {"b"}, {"c"}, "", "local")}));
     }
-    const auto bytes = made.bytes();
+    const auto bytes = message.bytes();
     const stemma::wire_model model(bytes);
     stemma::value_types types(model);
     CHECK_NOTHROW(stemma::detail::infer_shapes(model, types));

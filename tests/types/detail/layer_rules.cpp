@@ -28,9 +28,9 @@ TEST_CASE("layer_rules: attributes name the types of statistics and of dequantiz
           "[detail]") {
     auto scene = test::inference_scene().input("x", {2, 4}).input("q", {2, 4}, 3).weight("s", {4});
     const auto mean = [&](const std::vector<test::message>& attributes) {
-        auto made = scene;
-        made.node(test::owner_node("LayerNormalization", {"x", "s"}, {"y", "m"}, attributes));
-        return made.type_of("m");
+        auto extended = scene;
+        extended.node(test::owner_node("LayerNormalization", {"x", "s"}, {"y", "m"}, attributes));
+        return extended.type_of("m");
     };
     CHECK(mean({}) == "float32[2,1]");
     CHECK(mean({test::int_attribute("stash_type", 16)}) == "bfloat16[2,1]");

@@ -45,7 +45,7 @@ std::vector<std::int64_t> python_slice(std::int64_t start, std::int64_t end, std
                                        std::int64_t extent) {
     start += start < 0 ? extent : 0;
     end += end < 0 ? extent : 0;
-    std::vector<std::int64_t> taken;
+    std::vector<std::int64_t> positions;
     if (step < 0) {
         start = start >= extent ? extent - 1 : start;
     } else {
@@ -55,9 +55,9 @@ std::vector<std::int64_t> python_slice(std::int64_t start, std::int64_t end, std
         if (at < 0 || at >= extent) {
             break;
         }
-        taken.push_back(at);
+        positions.push_back(at);
     }
-    return taken;
+    return positions;
 }
 
 } // namespace
@@ -157,11 +157,11 @@ TEST_CASE("find_slice_range: agrees with Python") {
                     const auto range =
                         stemma::detail::rules::find_slice_range(start, end, step, extent);
                     REQUIRE(range);
-                    const auto taken = python_slice(start, end, step, extent);
-                    REQUIRE(range->count == static_cast<std::int64_t>(taken.size()));
-                    for (std::size_t i = 0; i < taken.size(); ++i) {
+                    const auto expected = python_slice(start, end, step, extent);
+                    REQUIRE(range->count == static_cast<std::int64_t>(expected.size()));
+                    for (std::size_t i = 0; i < expected.size(); ++i) {
                         CHECK(range->first + static_cast<std::int64_t>(i) * range->step ==
-                              taken[i]);
+                              expected[i]);
                     }
                 }
             }

@@ -19,11 +19,11 @@ namespace {
 
 /// Counts results of which some extent is unknown, and keeps the last one as text.
 struct counting final : stemma::detail::shape_observer {
-    explicit counting(const stemma::wire_model& seen) : model(seen) {}
+    explicit counting(const stemma::wire_model& observed) : model(observed) {}
 
-    void begin(const stemma::detail::fact_table& known,
+    void begin(const stemma::detail::fact_table& table,
                stemma::detail::extent_algebra& computes) override {
-        facts = &known;
+        facts = &table;
         algebra = &computes;
     }
     void enter(stemma::id) override { ++depth; }
@@ -32,10 +32,10 @@ struct counting final : stemma::detail::shape_observer {
         for (stemma::id i = 0; i < model.output_count(node); ++i) {
             const auto value = model.first_output(node) + i;
             if (!model.value_name(value).empty()) {
-                const auto& known = (*facts)[value];
+                const auto& fact = (*facts)[value];
                 ++values;
-                open += !known.ranked() || std::count(known.dims->begin(), known.dims->end(),
-                                                      stemma::detail::any_extent) > 0;
+                open += !fact.ranked() || std::count(fact.dims->begin(), fact.dims->end(),
+                                                     stemma::detail::any_extent) > 0;
             }
         }
     }
@@ -71,11 +71,11 @@ TEST_CASE("shape_inference: nearly all extents of the fixtures are numbers or fo
         const auto bytes = test::read_bytes(file);
         const stemma::wire_model model(bytes, file);
         stemma::value_types types(model);
-        counting seen(model);
-        const stemma::detail::shape_inference inference(model, types, {}, seen);
-        CHECK(seen.depth == 0);
-        values += seen.values;
-        open += seen.open;
+        counting observer(model);
+        const stemma::detail::shape_inference inference(model, types, {}, observer);
+        CHECK(observer.depth == 0);
+        values += observer.values;
+        open += observer.open;
     }
     CHECK(values > 10000);
     CHECK(open * 1000 < values);
@@ -87,11 +87,11 @@ TEST_CASE("shape_inference: symbolic extents are formulas, or their bound values
     const std::string name = "/encoder/layer.0/attention/self/Softmax_output_0";
     for (const bool bound : {false, true}) {
         stemma::value_types types(model);
-        counting seen(model);
+        counting observer(model);
         const std::map<std::string, std::int64_t> dims{{"sequence", 7}};
         const stemma::detail::shape_inference inference(
-            model, types, bound ? dims : std::map<std::string, std::int64_t>(), seen);
-        CHECK(seen.text(name) ==
+            model, types, bound ? dims : std::map<std::string, std::int64_t>(), observer);
+        CHECK(observer.text(name) ==
               (bound ? "batch_size, 2, 7, 7" : "batch_size, 2, sequence, sequence"));
     }
 }
@@ -113,17 +113,17 @@ TEST_CASE("shape_inference: -1 in a shape for Expand stands for 1, an unknown ex
                      .node(test::node("Expand", {"two", "two"}, {"twice"}))
                      .node(test::owner_node("Split", {"twice", "parts"}, {"repeat", ""}, {along}));
     const auto expanded = [&](const char* middle) {
-        auto made = scene;
-        made.node(test::owner_node("Concat", {"first", middle, "last"}, {"shape"}, {along}))
+        auto extended = scene;
+        extended.node(test::owner_node("Concat", {"first", middle, "last"}, {"shape"}, {along}))
             .node(test::node("Equal", {"shape", "all_open"}, {"is_open"}))
             .node(test::node("Where", {"is_open", "ones", "shape"}, {"asked"}))
             .node(test::node("Expand", {"x", "asked"}, {"y"}));
-        const auto bytes = made.model_with("y");
+        const auto bytes = extended.model_with("y");
         const stemma::wire_model model(bytes);
         stemma::value_types types(model);
-        counting seen(model);
-        const stemma::detail::shape_inference inference(model, types, {}, seen);
-        return seen.text("y");
+        counting observer(model);
+        const stemma::detail::shape_inference inference(model, types, {}, observer);
+        return observer.text("y");
     };
     CHECK(expanded("open") == "1, 1, 12");
     CHECK(expanded("repeat") == "1, 2, 12");
@@ -136,9 +136,9 @@ TEST_CASE("shape_inference: what operators of old versions and parts of images m
         const auto bytes = scene.node(node).model_with("y", opset);
         const stemma::wire_model model(bytes);
         stemma::value_types types(model);
-        counting seen(model);
-        const stemma::detail::shape_inference inference(model, types, {}, seen);
-        return seen.text("y");
+        counting observer(model);
+        const stemma::detail::shape_inference inference(model, types, {}, observer);
+        return observer.text("y");
     };
     const auto scene = test::inference_scene()
                            .open_input("x", {"N", "3", "H"})

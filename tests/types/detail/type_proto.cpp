@@ -26,13 +26,13 @@ message tensor(std::uint64_t data_type, const message& shape, unsigned field = 1
 }
 
 std::vector<std::pair<std::int64_t, std::string>> extents_of(const std::string& type) {
-    std::vector<std::pair<std::int64_t, std::string>> found;
+    std::vector<std::pair<std::int64_t, std::string>> extents;
     const auto read = read_type(type);
     REQUIRE(read.shape);
     stemma::detail::for_each_extent(*read.shape, [&](std::int64_t extent, std::string_view name) {
-        found.emplace_back(extent, name);
+        extents.emplace_back(extent, name);
     });
-    return found;
+    return extents;
 }
 
 } // namespace
@@ -54,12 +54,12 @@ TEST_CASE("read_type: tensors, dense and sparse") {
 }
 
 TEST_CASE("read_type: types that contain other types") {
-    const auto held = tensor(1, message());
-    const auto sequence = message().inner(4, message().inner(1, held)).bytes();
+    const auto element = tensor(1, message());
+    const auto sequence = message().inner(4, message().inner(1, element)).bytes();
     CHECK(read_type(sequence).what == kind::sequence);
     REQUIRE(read_type(sequence).inner);
     CHECK(read_type(*read_type(sequence).inner).data_type == 1);
-    const auto map = message().inner(5, message().number(1, 8).inner(2, held)).bytes();
+    const auto map = message().inner(5, message().number(1, 8).inner(2, element)).bytes();
     CHECK(read_type(map).what == kind::map);
     CHECK(read_type(map).data_type == 8);
     CHECK(read_type(*read_type(map).inner).what == kind::tensor);

@@ -221,11 +221,11 @@ inference_scene known_values() {
 
 std::vector<std::string> words(std::string_view text) {
     std::istringstream all{std::string(text)};
-    std::vector<std::string> found;
+    std::vector<std::string> parts;
     for (std::string word; all >> word;) {
-        found.push_back(word);
+        parts.push_back(word);
     }
-    return found;
+    return parts;
 }
 
 message attribute(const std::string& text) {
@@ -274,17 +274,18 @@ TEST_CASE("type_rules: each rule agrees with its operator") {
 }
 
 TEST_CASE("type_rules: operators that share a rule agree") {
-    for (const auto& known : stemma::detail::type_rules) {
-        for (const auto& rule : known.rules) {
-            INFO(known.domain << "::" << rule.op_type);
+    for (const auto& domain_rules : stemma::detail::type_rules) {
+        for (const auto& rule : domain_rules.rules) {
+            INFO(domain_rules.domain << "::" << rule.op_type);
             if (rule.infer == stemma::detail::rules::like_first) {
-                CHECK(made_by({known.domain, rule.op_type, "x y q", "", "type"}) ==
+                CHECK(made_by({domain_rules.domain, rule.op_type, "x y q", "", "type"}) ==
                       "float32[2,3,4]");
             } else if (rule.infer == stemma::detail::rules::arithmetic<>) {
-                CHECK(made_by({known.domain, rule.op_type, "y x", "", "type"}) == "float32[2,3,4]");
+                CHECK(made_by({domain_rules.domain, rule.op_type, "y x", "", "type"}) ==
+                      "float32[2,3,4]");
             } else if (rule.infer == stemma::detail::rules::reduction) {
-                CHECK(made_by({known.domain, rule.op_type, "x", "axes=[0]", "type"}) ==
-                      made_by({known.domain, "ReduceSum", "x", "axes=[0]", "type"}));
+                CHECK(made_by({domain_rules.domain, rule.op_type, "x", "axes=[0]", "type"}) ==
+                      made_by({domain_rules.domain, "ReduceSum", "x", "axes=[0]", "type"}));
             }
         }
     }
@@ -296,13 +297,13 @@ TEST_CASE("type_rules: there is an example for each rule, and a rule for each ex
         CHECK(stemma::detail::find_rule(one.domain, one.op_type) != nullptr);
         tried.emplace(one.domain, one.op_type);
     }
-    for (const auto& known : stemma::detail::type_rules) {
-        for (const auto& rule : known.rules) {
+    for (const auto& domain_rules : stemma::detail::type_rules) {
+        for (const auto& rule : domain_rules.rules) {
             const bool shared = rule.infer == stemma::detail::rules::like_first ||
                                 rule.infer == stemma::detail::rules::arithmetic<> ||
                                 rule.infer == stemma::detail::rules::reduction;
-            INFO(known.domain << "::" << rule.op_type);
-            CHECK((shared || tried.count({known.domain, rule.op_type}) == 1));
+            INFO(domain_rules.domain << "::" << rule.op_type);
+            CHECK((shared || tried.count({domain_rules.domain, rule.op_type}) == 1));
         }
     }
 }

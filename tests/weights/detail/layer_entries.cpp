@@ -64,8 +64,8 @@ TEST_CASE("folded_entries: convolutions may share a norm, or a kernel",
     const test::scratch_folder folder;
     const auto origins = [&](const std::string& model, const std::string& saved, bool contents) {
         const stemma::attributed_model opened(folder.make("model.onnx", model), {});
-        const auto known = stemma::read_checkpoint(folder.make("model.safetensors", saved));
-        return stemma::identify_parameters(opened, {.known = &known, .contents = contents});
+        const auto checkpoint = stemma::read_checkpoint(folder.make("model.safetensors", saved));
+        return stemma::identify_parameters(opened, {.known = &checkpoint, .contents = contents});
     };
     const auto one_norm = joined(
         {{"c1.weight", {1, 1, 1, 1}, {3}}, {"c2.weight", {1, 1, 1, 1}, {5}}}, norm("norm", 7));
@@ -73,20 +73,20 @@ TEST_CASE("folded_entries: convolutions may share a norm, or a kernel",
         two_convolutions({"/c1/Conv", "/c2/Conv"}, {"onnx::Conv_15", "b1", "onnx::Conv_18", "b2"},
                          {folded(3, 7), 0.1F, folded(5, 7), 0.2F});
     for (const bool contents : {true, false}) {
-        const auto found = origins(two_nodes, test::safetensors(one_norm), contents);
-        CHECK(found[0].entries == strings{"c1.weight", "norm.weight", "norm.running_var"});
-        CHECK(found[2].entries == strings{"c2.weight", "norm.weight", "norm.running_var"});
-        CHECK(found[2].confidence >= confidence::entry_below);
-        CHECK(found[2].epsilon == (contents ? 1e-5F : 0));
+        const auto result = origins(two_nodes, test::safetensors(one_norm), contents);
+        CHECK(result[0].entries == strings{"c1.weight", "norm.weight", "norm.running_var"});
+        CHECK(result[2].entries == strings{"c2.weight", "norm.weight", "norm.running_var"});
+        CHECK(result[2].confidence >= confidence::entry_below);
+        CHECK(result[2].epsilon == (contents ? 1e-5F : 0));
     }
     const auto one_kernel =
         joined(joined({{"c.weight", {1, 1, 1, 1}, {3}}}, norm("norms.0", 7)), norm("norms.1", 9));
     const auto one_module =
         two_convolutions({"/c/Conv", "/c/Conv_1"}, {"onnx::Conv_15", "b1", "onnx::Conv_18", "b2"},
                          {folded(3, 7), 0.1F, folded(3, 9), 0.2F});
-    const auto found = origins(one_module, test::safetensors(one_kernel), true);
-    CHECK(found[0].entries == strings{"c.weight", "norms.0.weight", "norms.0.running_var"});
-    CHECK(found[2].entries == strings{"c.weight", "norms.1.weight", "norms.1.running_var"});
+    const auto result = origins(one_module, test::safetensors(one_kernel), true);
+    CHECK(result[0].entries == strings{"c.weight", "norms.0.weight", "norms.0.running_var"});
+    CHECK(result[2].entries == strings{"c.weight", "norms.1.weight", "norms.1.running_var"});
 }
 
 TEST_CASE("folded_entries: a norm may be folded into a convolution that gained a bias",
@@ -96,9 +96,9 @@ TEST_CASE("folded_entries: a norm may be folded into a convolution that gained a
         folder.make("model.onnx", two_convolutions({"", ""}, {"1", "2", "3", "4"}, {1, 2, 3, 4})),
         {});
     const auto find = [&](const std::vector<test::float_tensor>& saved) {
-        const auto known =
+        const auto checkpoint =
             stemma::read_checkpoint(folder.make("model.safetensors", test::safetensors(saved)));
-        return stemma::identify_parameters(opened, {.known = &known, .contents = false});
+        return stemma::identify_parameters(opened, {.known = &checkpoint, .contents = false});
     };
     const std::vector<test::float_tensor> kernel{{"a.weight", {1, 1, 1, 1}, {3}}};
     for (const auto& origin : find(joined(kernel, norm("n", 1)))) {
@@ -113,15 +113,16 @@ TEST_CASE("folded_entries: a norm may be folded into a convolution that gained a
 
 TEST_CASE("find_gates: recurrent layers without names are those of the only module with such",
           "[weights][layer_entries]") {
-    const auto known = stemma::read_checkpoint(test::fixture("lstm_classifier/model.pt"));
+    const auto checkpoint = stemma::read_checkpoint(test::fixture("lstm_classifier/model.pt"));
     const stemma::attributed_model opened(test::fixture("lstm_classifier/anonymous.onnx"), {});
-    const auto found = stemma::identify_parameters(opened, {.known = &known, .contents = false});
-    const auto right = stemma::identify_parameters(opened, {.known = &known});
+    const auto result =
+        stemma::identify_parameters(opened, {.known = &checkpoint, .contents = false});
+    const auto right = stemma::identify_parameters(opened, {.known = &checkpoint});
     std::size_t gates = 0;
-    for (std::size_t t = 0; t < found.size(); ++t) {
+    for (std::size_t t = 0; t < result.size(); ++t) {
         if (right[t].transform == stemma::parameter_origin::transform_kind::gates) {
-            CHECK(found[t].transform == right[t].transform);
-            CHECK(found[t].entries == right[t].entries);
+            CHECK(result[t].transform == right[t].transform);
+            CHECK(result[t].entries == right[t].entries);
             ++gates;
         }
     }

@@ -34,14 +34,14 @@ struct entries {
         header.dims = dims;
         header.data_type = float32;
         value_maker maker([this](const std::string& name) {
-            const auto found = all.find(name);
-            return found == all.end() ? std::nullopt : std::optional(found->second);
+            const auto entry = all.find(name);
+            return entry == all.end() ? std::nullopt : std::optional(entry->second);
         });
-        const auto made = maker.make(origin, header);
+        const auto values = maker.make(origin, header);
         if (problem != nullptr) {
             *problem = maker.problem();
         }
-        return made ? std::optional(floats_of(*made)) : std::nullopt;
+        return values ? std::optional(floats_of(*values)) : std::nullopt;
     }
 };
 
@@ -56,100 +56,102 @@ parameter_origin origin_of(parameter_origin::transform_kind transform,
 } // namespace
 
 TEST_CASE("make_values: entries are moved as the transform says", "[weights][make_values]") {
-    entries known;
-    known.add("a", {2, 3}, {1, 2, 3, 4, 5, 6}).add("b", {1, 3}, {7, 8, 9});
-    CHECK(known.make(origin_of(parameter_origin::transform_kind::as_is, {"a"}), {2, 3}) ==
+    entries source;
+    source.add("a", {2, 3}, {1, 2, 3, 4, 5, 6}).add("b", {1, 3}, {7, 8, 9});
+    CHECK(source.make(origin_of(parameter_origin::transform_kind::as_is, {"a"}), {2, 3}) ==
           std::vector<float>{1, 2, 3, 4, 5, 6});
     auto turned = origin_of(parameter_origin::transform_kind::transposed, {"a"});
     turned.axes = {1, 0};
-    CHECK(known.make(turned, {3, 2}) == std::vector<float>{1, 4, 2, 5, 3, 6});
-    CHECK(known.make(origin_of(parameter_origin::transform_kind::reshaped, {"a"}), {6, 1}) ==
+    CHECK(source.make(turned, {3, 2}) == std::vector<float>{1, 4, 2, 5, 3, 6});
+    CHECK(source.make(origin_of(parameter_origin::transform_kind::reshaped, {"a"}), {6, 1}) ==
           std::vector<float>{1, 2, 3, 4, 5, 6});
     auto joined = origin_of(parameter_origin::transform_kind::concatenated, {"a", "b"});
-    CHECK(known.make(joined, {3, 3}) == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+    CHECK(source.make(joined, {3, 3}) == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9});
     joined.axes = {1, 0};
     joined.axis = 1;
-    CHECK(known.make(joined, {3, 3}) == std::vector<float>{1, 4, 7, 2, 5, 8, 3, 6, 9});
+    CHECK(source.make(joined, {3, 3}) == std::vector<float>{1, 4, 7, 2, 5, 8, 3, 6, 9});
     auto part = origin_of(parameter_origin::transform_kind::sliced, {"a"});
     part.axis = 1;
     part.first = 1;
-    CHECK(known.make(part, {2, 2}) == std::vector<float>{2, 3, 5, 6});
+    CHECK(source.make(part, {2, 2}) == std::vector<float>{2, 3, 5, 6});
     part.first = 2;
-    CHECK_FALSE(known.make(part, {2, 2}));
+    CHECK_FALSE(source.make(part, {2, 2}));
 }
 
 TEST_CASE("make_values: gates stand in ONNX's order, biases side by side",
           "[weights][make_values]") {
-    entries known;
-    known.add("ih", {4, 1}, {1, 2, 3, 4}).add("b1", {4}, {1, 2, 3, 4}).add("b2", {4}, {5, 6, 7, 8});
+    entries source;
+    source.add("ih", {4, 1}, {1, 2, 3, 4})
+        .add("b1", {4}, {1, 2, 3, 4})
+        .add("b2", {4}, {5, 6, 7, 8});
     auto origin = origin_of(parameter_origin::transform_kind::gates, {"ih"});
     origin.gates = 4;
-    CHECK(known.make(origin, {1, 4, 1}) == std::vector<float>{1, 4, 2, 3});
+    CHECK(source.make(origin, {1, 4, 1}) == std::vector<float>{1, 4, 2, 3});
     origin.entries = {"b1", "b2"};
     origin.bias = true;
-    CHECK(known.make(origin, {1, 8}) == std::vector<float>{1, 4, 2, 3, 5, 8, 6, 7});
-    known.add("gru", {3, 1}, {1, 2, 3});
+    CHECK(source.make(origin, {1, 8}) == std::vector<float>{1, 4, 2, 3, 5, 8, 6, 7});
+    source.add("gru", {3, 1}, {1, 2, 3});
     auto gru = origin_of(parameter_origin::transform_kind::gates, {"gru"});
     gru.gates = 3;
-    CHECK(known.make(gru, {1, 3, 1}) == std::vector<float>{2, 1, 3});
-    CHECK_FALSE(known.make(gru, {2, 3, 1}));
+    CHECK(source.make(gru, {1, 3, 1}) == std::vector<float>{2, 1, 3});
+    CHECK_FALSE(source.make(gru, {2, 3, 1}));
 }
 
 TEST_CASE("make_values: a batch norm multiplies the weight and moves the bias",
           "[weights][make_values]") {
-    entries known;
-    known.add("w", {2, 1, 1}, {2, 4}).add("g", {2}, {3, 5}).add("v", {2}, {3.75F, 0});
-    known.add("m", {2}, {1, 2}).add("s", {2}, {10, 20}).add("b", {2}, {7, 9});
+    entries source;
+    source.add("w", {2, 1, 1}, {2, 4}).add("g", {2}, {3, 5}).add("v", {2}, {3.75F, 0});
+    source.add("m", {2}, {1, 2}).add("s", {2}, {10, 20}).add("b", {2}, {7, 9});
     auto weight = origin_of(parameter_origin::transform_kind::folded, {"w", "g", "v"});
     weight.epsilon = 0x1p-2F;
-    CHECK(known.make(weight, {2, 1, 1}) == std::vector<float>{3, 40});
+    CHECK(source.make(weight, {2, 1, 1}) == std::vector<float>{3, 40});
     auto bias = origin_of(parameter_origin::transform_kind::folded, {"g", "s", "m", "v"});
     bias.bias = true;
     bias.epsilon = 0x1p-2F;
-    CHECK(known.make(bias, {2}) == std::vector<float>{8.5F, 0});
+    CHECK(source.make(bias, {2}) == std::vector<float>{8.5F, 0});
     bias.entries.insert(bias.entries.begin(), "b");
-    CHECK(known.make(bias, {2}) == std::vector<float>{19, 90});
+    CHECK(source.make(bias, {2}) == std::vector<float>{19, 90});
 }
 
 TEST_CASE("make_values: reports what does not fit", "[weights][make_values]") {
-    entries known;
-    known.add("a", {2, 3}, {1, 2, 3, 4, 5, 6});
+    entries source;
+    source.add("a", {2, 3}, {1, 2, 3, 4, 5, 6});
     std::string problem;
     CHECK_FALSE(
-        known.make(origin_of(parameter_origin::transform_kind::as_is, {"a"}), {3, 2}, &problem));
+        source.make(origin_of(parameter_origin::transform_kind::as_is, {"a"}), {3, 2}, &problem));
     CHECK(problem == "a is [2,3] where [3,2] is needed");
     CHECK_FALSE(
-        known.make(origin_of(parameter_origin::transform_kind::as_is, {"c"}), {3, 2}, &problem));
+        source.make(origin_of(parameter_origin::transform_kind::as_is, {"c"}), {3, 2}, &problem));
     CHECK(problem == "missing c");
     auto quantized = origin_of(parameter_origin::transform_kind::as_is, {"a"});
     quantized.quantized = true;
-    CHECK_FALSE(known.make(quantized, {2, 3}, &problem));
+    CHECK_FALSE(source.make(quantized, {2, 3}, &problem));
     CHECK(problem == "values are not requantized");
-    CHECK_FALSE(known.make(origin_of(parameter_origin::transform_kind::none, {"a"}), {2, 3}));
-    CHECK_FALSE(known.make(origin_of(parameter_origin::transform_kind::gates, {"a"}), {2, 3}));
-    CHECK_FALSE(known.make(origin_of(parameter_origin::transform_kind::folded, {"a"}), {2, 3}));
+    CHECK_FALSE(source.make(origin_of(parameter_origin::transform_kind::none, {"a"}), {2, 3}));
+    CHECK_FALSE(source.make(origin_of(parameter_origin::transform_kind::gates, {"a"}), {2, 3}));
+    CHECK_FALSE(source.make(origin_of(parameter_origin::transform_kind::folded, {"a"}), {2, 3}));
     CHECK_FALSE(
-        known.make(origin_of(parameter_origin::transform_kind::concatenated, {"a", "a"}), {2, 3}));
+        source.make(origin_of(parameter_origin::transform_kind::concatenated, {"a", "a"}), {2, 3}));
 }
 
 TEST_CASE("make_values: weight norm gives directions the lengths beside them",
           "[weights][make_values]") {
-    entries known;
-    known.add("v", {2, 2}, {3, 4, 0, 5}).add("g", {2, 1}, {10, 1}).add("h", {3, 1}, {1, 1, 1});
+    entries source;
+    source.add("v", {2, 2}, {3, 4, 0, 5}).add("g", {2, 1}, {10, 1}).add("h", {3, 1}, {1, 1, 1});
     auto normed = origin_of(parameter_origin::transform_kind::normed, {"v", "g"});
-    CHECK(known.make(normed, {2, 2}) == std::vector<float>{6, 8, 0, 1});
+    CHECK(source.make(normed, {2, 2}) == std::vector<float>{6, 8, 0, 1});
     normed.axes = {1, 0};
-    CHECK(known.make(normed, {2, 2}) == std::vector<float>{6, 0, 8, 1});
+    CHECK(source.make(normed, {2, 2}) == std::vector<float>{6, 0, 8, 1});
     std::string problem;
-    CHECK_FALSE(known.make(normed, {2, 3}, &problem));
+    CHECK_FALSE(source.make(normed, {2, 3}, &problem));
     CHECK(problem == "v is [2,2] where [2,3] is needed");
     normed.entries[1] = "h";
-    CHECK_FALSE(known.make(normed, {2, 2}, &problem));
+    CHECK_FALSE(source.make(normed, {2, 2}, &problem));
     CHECK(problem == "h is [3,1] where [2,2] is needed");
     normed.entries[1] = "nothing";
-    CHECK_FALSE(known.make(normed, {2, 2}));
+    CHECK_FALSE(source.make(normed, {2, 2}));
     normed.entries.pop_back();
-    CHECK_FALSE(known.make(normed, {2, 2}));
+    CHECK_FALSE(source.make(normed, {2, 2}));
 }
 
 } // namespace test::weights_detail_make_values

@@ -34,13 +34,13 @@ struct slice {
 };
 
 std::vector<slice> slices_of(const std::vector<stemma::parameter_origin>& origins) {
-    std::vector<slice> found;
+    std::vector<slice> slices;
     for (const auto& origin : origins) {
         if (origin.transform == stemma::parameter_origin::transform_kind::sliced) {
-            found.push_back({origin.entries.at(0), origin.first, origin.axis});
+            slices.push_back({origin.entries.at(0), origin.first, origin.axis});
         }
     }
-    return found;
+    return slices;
 }
 
 } // namespace
@@ -52,11 +52,11 @@ TEST_CASE("sliced_entries: projections of an attention's query and of its keys a
                                    {"cross.in_proj_bias", 8, 0},
                                    {"cross.in_proj_weight", 0, 1},
                                    {"cross.in_proj_weight", 8, 1}};
-    const auto in_order = [](std::vector<slice> found) {
-        std::sort(found.begin(), found.end(), [](const slice& a, const slice& b) {
+    const auto in_order = [](std::vector<slice> slices) {
+        std::sort(slices.begin(), slices.end(), [](const slice& a, const slice& b) {
             return std::tie(a.entry, a.first) < std::tie(b.entry, b.first);
         });
-        return found;
+        return slices;
     };
     const stemma::attributed_model alone(data + ".onnx", {});
     CHECK(in_order(slices_of(stemma::identify_parameters(alone))) == right);
@@ -64,8 +64,8 @@ TEST_CASE("sliced_entries: projections of an attention's query and of its keys a
     declared.set(stemma::captures({data + ".modules.json"}));
     const stemma::attributed_model captured(data + ".onnx", declared);
     CHECK(in_order(slices_of(stemma::identify_parameters(captured))) == right);
-    const auto known = stemma::read_checkpoint(data + ".pt");
-    CHECK(in_order(slices_of(stemma::identify_parameters(alone, {.known = &known}))) == right);
+    const auto checkpoint = stemma::read_checkpoint(data + ".pt");
+    CHECK(in_order(slices_of(stemma::identify_parameters(alone, {.known = &checkpoint}))) == right);
 }
 
 namespace {

@@ -20,9 +20,9 @@ using stemma::detail::state_entries;
 TEST_CASE("state_entries: a tree and a checkpoint of one model have the same ones",
           "[weights][state_entries]") {
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
-    const auto known = stemma::read_checkpoint(test::fixture("bert_micro/model.pt"));
+    const auto checkpoint = stemma::read_checkpoint(test::fixture("bert_micro/model.pt"));
     const state_entries declared(tree);
-    const state_entries stored(known, tree);
+    const state_entries stored(checkpoint, tree);
     REQUIRE_FALSE(declared.empty());
     for (stemma::id e = 0; e < declared.size(); ++e) {
         const auto same = stored.find(declared[e].name);
@@ -80,12 +80,12 @@ TEST_CASE("state_entries: those without the prefix of most are not of the tree",
         return stemma::read_checkpoint(folder.make("saved", test::safetensors(tensors)));
     };
     const test::float_tensor loss{"loss", {1}, {0}};
-    const auto known = saved({loss,
-                              {"ema.a.weight", {1}, {1}},
-                              {"net.a.weight", {1}, {2}},
-                              {"net.a.bias", {1}, {3}},
-                              {"a.weight", {1}, {4}}});
-    const state_entries entries(known, tree);
+    const auto checkpoint = saved({loss,
+                                   {"ema.a.weight", {1}, {1}},
+                                   {"net.a.weight", {1}, {2}},
+                                   {"net.a.bias", {1}, {3}},
+                                   {"a.weight", {1}, {4}}});
+    const state_entries entries(checkpoint, tree);
     REQUIRE(entries.own("a").size() == 2);
     CHECK(entries.find("a", "weight") == entries.find("net.a.weight"));
     CHECK(entries.find("a.weight") == entries.find("net.a.weight"));
@@ -101,12 +101,12 @@ TEST_CASE("state_entries: of several models, a prefix chooses one", "[weights][s
     static_cast<void>(builder.at_path("a"));
     const auto tree = builder.build();
     const test::scratch_folder folder;
-    const auto known = stemma::read_checkpoint(folder.make(
+    const auto checkpoint = stemma::read_checkpoint(folder.make(
         "saved", test::safetensors(std::vector<test::float_tensor>{
                      {"net.teacher.a.weight", {1}, {1}}, {"net.student.a.weight", {1}, {2}}})));
-    CHECK_THROWS_WITH(state_entries(known, tree).refuse_rivals("x.pt"),
+    CHECK_THROWS_WITH(state_entries(checkpoint, tree).refuse_rivals("x.pt"),
                       Catch::Contains("below net.teacher and below net.student"));
-    const state_entries chosen(known, tree, "net.student");
+    const state_entries chosen(checkpoint, tree, "net.student");
     CHECK_NOTHROW(chosen.refuse_rivals(""));
     CHECK(chosen.find("a", "weight") == chosen.find("net.student.a.weight"));
 }

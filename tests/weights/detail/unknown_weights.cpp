@@ -73,7 +73,7 @@ TEST_CASE("unknown_weights: one that may be tied to one that an adapter changes 
           "[weights][unknown_weights]") {
     const auto before = std::vector{matrix("emb.weight", 1, 6), matrix("fc.weight", 3)};
     const patched_model scene(tied_head(before[0], before[1]), before, before, tied_modules);
-    const auto patch = [&](const std::string& module, const stemma::checkpoint* known) {
+    const auto patch = [&](const std::string& module, const stemma::checkpoint* checkpoint) {
         const std::vector<test::float_tensor> changes{
             {module + ".lora_A.weight", {1, 4}, {1, 0, 2, 0}},
             {module + ".lora_B.weight",
@@ -83,7 +83,7 @@ TEST_CASE("unknown_weights: one that may be tied to one that an adapter changes 
             scene.folder.make("adapter.safetensors", test::safetensors(changes)));
         return stemma::patch_weights(
                    scene.opened, scene.folder.file("out.onnx"),
-                   {.adapter = &adapter, .known = known, .writing = {.sync = false}})
+                   {.adapter = &adapter, .known = checkpoint, .writing = {.sync = false}})
             .changed;
     };
     CHECK(why_refused([&] { return patch("emb", nullptr); }).find("derived from emb.weight") !=

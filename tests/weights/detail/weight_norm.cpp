@@ -65,8 +65,8 @@ TEST_CASE("weight_lengths: square roots of sums of squares, for any axis and cou
 
 TEST_CASE("with_lengths: the direction stays, the length is the given one",
           "[weights][weight_norm]") {
-    const auto made = with_lengths({3, 4, 0, 5}, {1, 2, 2}, std::vector<float>{10, 1});
-    CHECK(made == std::vector<float>{6, 8, 0, 1});
+    const auto scaled = with_lengths({3, 4, 0, 5}, {1, 2, 2}, std::vector<float>{10, 1});
+    CHECK(scaled == std::vector<float>{6, 8, 0, 1});
 }
 
 TEST_CASE("parametrization_at: a whole segment, the first one", "[weights][weight_norm]") {
