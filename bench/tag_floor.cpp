@@ -231,7 +231,7 @@ private:
 // ---- Fields ------------------------------------------------------------------------------------
 
 /// Bytes of the file.
-struct onnx_model::text_ref {
+struct text_ref {
     u32 at = 0;
     u32 size = 0;
 };
@@ -239,7 +239,7 @@ struct onnx_model::text_ref {
 /// Iterates over the fields of a message.
 class field_reader {
 public:
-    field_reader(const char* base, onnx_model::text_ref message)
+    field_reader(const char* base, text_ref message)
         : base_(base), at_(base + message.at), end_(at_ + message.size) {}
 
     [[nodiscard]] bool more() const { return at_ != end_; }
@@ -262,12 +262,12 @@ public:
     /// Returns: the tag of the next field.
     u32 tag() { return static_cast<u32>(varint()); }
     /// Returns: the content of a length-delimited field.
-    onnx_model::text_ref bytes() {
+    text_ref bytes() {
         const auto size = varint();
         if (size > static_cast<u64>(end_ - at_)) {
             refuse("a truncated field");
         }
-        const onnx_model::text_ref content{position(), static_cast<u32>(size)};
+        const text_ref content{position(), static_cast<u32>(size)};
         at_ += size;
         return content;
     }
@@ -341,7 +341,7 @@ char* put_entry(char* out, u32 tag, std::string_view key, u32 value) {
 
 /// Properties of an operator type.
 struct operator_kind {
-    onnx_model::text_ref type;
+    text_ref type;
     u64 hash = 0;
     bool hides_data = false;
 };
@@ -349,22 +349,22 @@ struct operator_kind {
 /// A graph in an attribute of an operator: operators [first, last).
 struct body_graph {
     u32 owner = none;
-    onnx_model::text_ref owner_message;
+    text_ref owner_message;
     u32 first = 0;
     u32 last = 0;
-    onnx_model::text_ref result; ///< the name of its output
+    text_ref result; ///< the name of its output
 };
 
 /// A scope in the names of operators, and its module.
 struct scope {
     u32 parent = 0;
-    onnx_model::text_ref segment;
+    text_ref segment;
     u32 module = none;
 };
 
 struct module {
     u32 parent = none;
-    onnx_model::text_ref name;
+    text_ref name;
     u32 calls = none;
     u32 end = 0;      ///< past its last descendant
     u32 selected = 0; ///< the nearest module with a tag, itself or an ancestor
@@ -378,7 +378,7 @@ struct module {
 
 /// A message about a graph input, an initializer or a graph output.
 struct described_value {
-    onnx_model::text_ref name;
+    text_ref name;
     u32 size = 0; ///< of the message
     u32 value = none;
     u32 tags = none; ///< a module, or `several` and an index into `tag_lists`
@@ -392,7 +392,7 @@ struct model {
     u32 size = 0;
     stopwatch* watch = nullptr;
 
-    onnx_model::text_ref graph;
+    text_ref graph;
     // By operator; those of bodies precede their owner.
     column<u32> sizes;    ///< of the message
     column<u32> scope_of; ///< the scope, later the module
@@ -401,7 +401,7 @@ struct model {
     // By mention, operator after operator.
     column<u32> numbers; ///< of the value
     // By value, in order of first mention.
-    column<onnx_model::text_ref> value_names;
+    column<text_ref> value_names;
     column<u32> makers; ///< the operator, or `from_outside` and an index into `described`
     u64 node_names = 0; ///< digest of the names of operators
 
@@ -417,15 +417,11 @@ struct model {
     std::vector<std::string> owner_texts; ///< the output bytes of operators with bodies
     hash_table values_by_name{12};
 
-    [[nodiscard]] std::string_view text(onnx_model::text_ref ref) const {
-        return {base + ref.at, ref.size};
-    }
+    [[nodiscard]] std::string_view text(text_ref ref) const { return {base + ref.at, ref.size}; }
 
     /// Returns: a text stored by `keep`.
-    [[nodiscard]] std::string_view name(onnx_model::text_ref ref) const {
-        return {&names[ref.at], ref.size};
-    }
-    onnx_model::text_ref keep(std::string_view text) {
+    [[nodiscard]] std::string_view name(text_ref ref) const { return {&names[ref.at], ref.size}; }
+    text_ref keep(std::string_view text) {
         return {names.append(text), static_cast<u32>(text.size())};
     }
 };
@@ -480,10 +476,10 @@ u64 xxh64(std::string_view text) {
 constexpr std::size_t most_inputs = 8;
 
 struct scanned_node {
-    std::array<onnx_model::text_ref, most_inputs> inputs;
+    std::array<text_ref, most_inputs> inputs;
     std::size_t input_count = 0;
-    onnx_model::text_ref result, name, type;
-    std::array<onnx_model::text_ref, 2> bodies;
+    text_ref result, name, type;
+    std::array<text_ref, 2> bodies;
     std::size_t body_count = 0;
 };
 
@@ -516,7 +512,7 @@ private:
     static constexpr u32 is_result = 0x8000'0000U;
 
     struct name_and_type {
-        onnx_model::text_ref name, type;
+        text_ref name, type;
     };
     struct level {
         u32 end = 0; // of its segment, from the start of the scope
@@ -561,7 +557,7 @@ private:
         m_.values_by_name.expect(std::min<u64>(all, u64{so_far} * 8));
     }
 
-    onnx_model::text_ref find_name(onnx_model::text_ref message, u32 name_tag) const {
+    text_ref find_name(text_ref message, u32 name_tag) const {
         field_reader fields(m_.base, message);
         while (fields.more()) {
             const auto tag = fields.tag();
@@ -573,7 +569,7 @@ private:
         refuse("an empty name");
     }
 
-    void scan_node(onnx_model::text_ref message) {
+    void scan_node(text_ref message) {
         scanned_node node;
         field_reader fields(m_.base, message);
         while (fields.more()) {
@@ -611,7 +607,7 @@ private:
         add_node(message.size, node);
     }
 
-    void look_for_body(onnx_model::text_ref attribute, scanned_node& node) const {
+    void look_for_body(text_ref attribute, scanned_node& node) const {
         field_reader fields(m_.base, attribute);
         while (fields.more()) {
             const auto tag = fields.tag();
@@ -626,7 +622,7 @@ private:
         }
     }
 
-    void scan_body(onnx_model::text_ref graph) {
+    void scan_body(text_ref graph) {
         body_graph body;
         body.first = m_.sizes.size();
         field_reader fields(m_.base, graph);
@@ -659,7 +655,7 @@ private:
         m_.kind_of.push(find_kind(node.type));
     }
 
-    u8 find_kind(onnx_model::text_ref type) {
+    u8 find_kind(text_ref type) {
         const auto name = m_.text(type);
         if (name.empty()) {
             refuse("an operator without a type");
@@ -677,7 +673,7 @@ private:
         }
     }
 
-    u8 add_kind(onnx_model::text_ref type) {
+    u8 add_kind(text_ref type) {
         u64 hash = (0xcbf2'9ce4'8422'2325U ^ 0xffU) * 0x100'0000'01b3U; // no domain
         for (const char c : m_.text(type)) {
             hash = (hash ^ static_cast<u8>(c)) * 0x100'0000'01b3U;
@@ -726,9 +722,9 @@ private:
         mentioned_.clear();
     }
 
-    void bind_value(onnx_model::text_ref mention, u32 hash) {
+    void bind_value(text_ref mention, u32 hash) {
         const bool result = (mention.size & is_result) != 0;
-        const onnx_model::text_ref name{mention.at, mention.size & ~is_result};
+        const text_ref name{mention.at, mention.size & ~is_result};
         const auto next = m_.value_names.size();
         const auto number = m_.values_by_name.insert(
             hash, next, [&](u32 other) { return m_.text(m_.value_names[other]) == m_.text(name); });
@@ -762,7 +758,7 @@ private:
     }
 
     /// Returns: the scope of that name; new unless it is an ancestor of the previous one.
-    u32 follow(onnx_model::text_ref name) {
+    u32 follow(text_ref name) {
         const char* const at = m_.base + name.at;
         const char* const before = m_.base + previous_.at;
         const auto both = std::min(name.size, previous_.size);
@@ -801,11 +797,11 @@ private:
     }
 
     model& m_;
-    std::vector<onnx_model::text_ref> mentioned_; // names of values that are not bound yet
+    std::vector<text_ref> mentioned_; // names of values that are not bound yet
     std::vector<name_and_type> nodes_;
     std::array<u8, 64> kinds_ = no_kinds();
     std::vector<level> levels_;
-    onnx_model::text_ref previous_;
+    text_ref previous_;
     u32 next_maker_ = 0;
 };
 
@@ -911,7 +907,7 @@ private:
     }
 
     /// Adds the modules in the path of a parameter.
-    void add_owner(onnx_model::text_ref name) {
+    void add_owner(text_ref name) {
         const auto text = m_.text(name);
         const auto end = text.rfind('.');
         if (end == text.npos) {
@@ -1267,14 +1263,13 @@ public:
     explicit owner_speller(const model& m) : m_(m) {}
 
     /// Returns: the content of an operator's message. Its bodies have the same module.
-    std::string spell(onnx_model::text_ref message, u32 module) {
+    std::string spell(text_ref message, u32 module) {
         module_ = module;
         return spell_message(message, field::attribute,
-                             [&](onnx_model::text_ref attribute) {
-                                 return spell_message(attribute, field::body,
-                                                      [&](onnx_model::text_ref graph) {
-                                                          return spell_graph(graph);
-                                                      });
+                             [&](text_ref attribute) {
+                                 return spell_message(attribute, field::body, [&](text_ref graph) {
+                                     return spell_graph(graph);
+                                 });
                              }) +
                node_entries();
     }
@@ -1282,7 +1277,7 @@ public:
 private:
     /// Copies a message, replacing the fields of a tag by `respell(content)`.
     template <class Respell>
-    std::string spell_message(onnx_model::text_ref message, u32 respelled, Respell respell) const {
+    std::string spell_message(text_ref message, u32 respelled, Respell respell) const {
         std::string out;
         field_reader fields(m_.base, message);
         while (fields.more()) {
@@ -1298,7 +1293,7 @@ private:
         return out;
     }
 
-    std::string spell_graph(onnx_model::text_ref graph) const {
+    std::string spell_graph(text_ref graph) const {
         std::string out;
         field_reader fields(m_.base, graph);
         while (fields.more()) {
@@ -1541,7 +1536,7 @@ private:
         }
     }
 
-    void write_node(onnx_model::text_ref content) {
+    void write_node(text_ref content) {
         if (body_ < m_.bodies.size() && m_.bodies[body_].first == node_) {
             node_ = m_.bodies[body_].owner + 1;
             for (; body_ < m_.bodies.size() && m_.bodies[body_].owner == node_ - 1; ++body_) {
@@ -1562,7 +1557,7 @@ private:
         out_.filled(at);
     }
 
-    void write_described(u32 tag, onnx_model::text_ref content, u32 metadata, u32 tags) {
+    void write_described(u32 tag, text_ref content, u32 metadata, u32 tags) {
         const auto list = list_size(m_, tags);
         begin_message(tag, content.size + entry_size(metadata, tags_key, list));
         out_.write(m_.text(content));

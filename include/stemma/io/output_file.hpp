@@ -267,12 +267,18 @@ private:
 /// A file that appears whole or not at all: `commit` replaces the target, keeping its permissions.
 class output_file {
 public:
-    explicit output_file(std::string path,
-                         output_file::target_state state = output_file::target_state::unknown)
+    /// What a caller knows about the target of a file.
+    enum class target_state : std::uint8_t {
+        unknown, ///< check before writing
+        absent   ///< skip the check, which costs as much as creating a small file; an existing file
+                 ///< is replaced
+    };
+
+    explicit output_file(std::string path, target_state state = target_state::unknown)
         : path_(std::move(path)), target_(path_) {
         namespace fs = std::filesystem;
         std::error_code none;
-        const auto status = state == output_file::target_state::absent
+        const auto status = state == target_state::absent
                                 ? fs::file_status(fs::file_type::not_found)
                                 : fs::status(path_, none);
         if (fs::is_directory(status)) {
@@ -283,7 +289,7 @@ public:
             permissions_ = status.permissions();
             const auto behind_links = fs::canonical(path_, none);
             target_ = none ? path_ : behind_links.string();
-        } else if (state == output_file::target_state::unknown) {
+        } else if (state == target_state::unknown) {
             target_ = detail::link_target(path_);
         }
         errno = 0;
