@@ -43,4 +43,18 @@ TEST_CASE("scope_weights: what repeated scopes read and share, with the scopes i
     CHECK_FALSE(weights.share(b, c));
 }
 
+TEST_CASE("scope_weights: a weight that a quantizer converted for one call is the same weight") {
+    test::weighted_operators ops;
+    const auto first = ops.add({}, "/a/fc/MatMul_Q4", "MatMulNBits");
+    const auto second = ops.add({first}, "/a_1/fc/MatMul", "MatMul");
+    const auto third = ops.add({second}, "/a_2/fc/MatMul_quant", "MatMulInteger");
+    ops.read_parameter(first, "onnx::MatMul_7_Q4");
+    ops.read_parameter(second, "onnx::MatMul_7");
+    ops.read_parameter(third, "onnx::MatMul_8_quantized");
+    const auto table = stemma::detail::collect_scopes(ops);
+    const stemma::detail::scope_weights weights(ops, table);
+    CHECK(weights.share(table.scope_of[first], table.scope_of[second]));
+    CHECK_FALSE(weights.share(table.scope_of[first], table.scope_of[third]));
+}
+
 } // namespace test::evidence_detail_scope_weights

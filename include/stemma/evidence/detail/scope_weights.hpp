@@ -10,12 +10,44 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: by parameter, what it was made from: a quantizer converts a weight only for some of its
+/// readers, and `fc.weight_quantized` is `fc.weight`. Others are passed on under further names, or
+/// their own origin. Complexity: O(bytes of names) on average.
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<id> find_origins(const Ops& ops) {
+    constexpr std::array<std::string_view, 2> suffixes{"_quantized", "_Q4"};
+    const auto count = static_cast<id>(ops.parameter_count());
+    std::vector<id> origins;
+    std::vector<std::pair<id, std::string_view>> converted; // and the name before
+    for (id p = 0; p < count; ++p) {
+        origins.push_back(origin_of(ops, p));
+        const std::string_view name = ops.parameter_name(p);
+        for (const auto suffix : suffixes) {
+            if (name.ends_with(suffix)) {
+                converted.emplace_back(p, name.substr(0, name.size() - suffix.size()));
+            }
+        }
+    }
+    std::unordered_map<std::string_view, id> by_name;
+    for (id p = 0; p < count && !converted.empty(); ++p) {
+        by_name.emplace(ops.parameter_name(p), origins[p]);
+    }
+    for (const auto& [p, name] : converted) {
+        const auto found = by_name.find(name);
+        origins[p] = found == by_name.end() ? origins[p] : found->second;
+    }
+    return origins;
+}
 
 /// The parameters that are read in each repeated scope, `fc` beside `fc_1`, and in the scopes in
 /// it; the weights also with those. Weights are the parameters whose shapes tell; a bias or a
@@ -27,13 +59,14 @@ public:
     scope_weights(const Ops& ops, const scope_table& table)
         : rank_(table.scopes.size()), end_(table.scopes.size()) {
         const auto repeated = repeated_in(table);
+        const auto origins = find_origins(ops);
         std::vector<bool> marked(static_cast<std::size_t>(ops.parameter_count()));
         own_ = grouped_ids(table.scopes.size(), [&](auto take) {
             for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
                 const auto s = table.scope_of[index_of(ops.graph(), *it)];
                 if (s != no_id && repeated[s]) {
                     ops.for_each_parameter(*it, [&](id p) {
-                        take(s, origin_of(ops, p));
+                        take(s, origins[p]);
                         marked[p] = true;
                     });
                 }
@@ -42,7 +75,7 @@ public:
         std::vector<bool> weights; // by origin, which may be beyond the parameters
         marked = keep_matrices(ops, std::move(marked));
         for (id p = 0; p < marked.size(); ++p) {
-            if (const id origin = marked[p] ? origin_of(ops, p) : no_id; origin != no_id) {
+            if (const id origin = marked[p] ? origins[p] : no_id; origin != no_id) {
                 weights.resize(std::max<std::size_t>(weights.size(), origin + std::size_t{1}));
                 weights[origin] = true;
             }
