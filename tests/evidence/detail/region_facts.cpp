@@ -67,4 +67,29 @@ TEST_CASE(
     CHECK_FALSE(computes("alone"));
 }
 
+TEST_CASE("region_facts: a merged vector is that of an unknown module") {
+    const auto norm = [](const char* in, const char* out) {
+        return test::node("LayerNormalization", {in, "a.norm.weight", "a.norm.bias"}, {out}, out);
+    };
+    const auto product = [](const char* in, const char* weight, const char* out) {
+        return test::node("MatMul", {in, weight}, {out}, out);
+    };
+    auto graph = test::graph({norm("x", "n"), product("n", "a.fc.weight", "f"), norm("f", "m"),
+                              product("m", "b.fc.weight", "g")},
+                             {"x"}, {"g"});
+    for (const char* name : {"a.norm.weight", "a.norm.bias"}) {
+        graph.inner(5, test::tensor(name, {4}, std::string(16, '\0')));
+    }
+    for (const char* name : {"a.fc.weight", "b.fc.weight"}) {
+        graph.inner(5, test::tensor(name, {4, 4}));
+    }
+    test::evidence_scene scene(test::model(graph).bytes());
+    const stemma::detail::region_facts<test::evidence_scene::operators, stemma::module_tree> facts(
+        scene.context());
+    CHECK(facts.owner[scene.node("m")] == no_id);
+    CHECK(facts.lost[scene.node("m")]);
+    CHECK_FALSE(facts.products[scene.node("m")]);
+    CHECK_FALSE(facts.lost[scene.node("g")]);
+}
+
 } // namespace test::evidence_detail_region_facts

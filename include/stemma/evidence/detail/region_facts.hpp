@@ -7,6 +7,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/bypassed_modules.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/owner_paths.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/tied_parameters.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -16,6 +17,7 @@
 #include <stemma/model/sweeps.hpp>
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -29,7 +31,7 @@ public:
     std::vector<id> reads;  ///< `owner`, except for operators that only run readers of parameters
     std::vector<bool> bare; ///< only parameters can show where it comes from
     std::vector<bool> products; ///< it reads a weight
-    std::vector<bool> lost;     ///< it reads a weight whose name is lost
+    std::vector<bool> lost;     ///< it reads a weight whose name is lost, or stands for several
     std::vector<bool> attends;  ///< by module: it uses its child's parameters itself
     std::vector<bool> computes; ///< by module: operators read its parameters, each another one
 
@@ -48,7 +50,8 @@ public:
         , owners_(context.owners())
         , bypassed_(context.bypassed())
         , tied_(ops_, owners_)
-        , weights_(mark_matrices(ops_)) {
+        , weights_(mark_matrices(ops_))
+        , paths_(owner_paths(ops_)) {
         for (auto m : bypassed_) {
             attends[tree_.parent(m)] = true;
         }
@@ -101,15 +104,15 @@ private:
         return module;
     }
 
-    /// Records whether an operator reads weights, and whether it reads one whose name is lost: that
-    /// belongs to some unknown module. Other constants without an owner are no evidence.
+    /// Records whether an operator reads weights, and whether it reads one whose name is lost, or a
+    /// parameter whose name counts for nobody, as equal ones were merged: both belong to some
+    /// unknown module. Other constants without an owner are no evidence.
     void note_weights(operator_t<Ops> vertex, std::size_t v) {
         if constexpr (sized_parameters<Ops>) {
             ops_.for_each_parameter(vertex, [&](id p) {
-                if (weights_[p]) {
-                    products[v] = true;
-                    lost[v] = lost[v] || (owners_.of(p).empty() && owner[v] == no_id && bare[v]);
-                }
+                products[v] = products[v] || weights_[p];
+                lost[v] = lost[v] || ((weights_[p] || !paths_[p].empty()) &&
+                                      owners_.of(p).empty() && owner[v] == no_id && bare[v]);
             });
         }
     }
@@ -160,7 +163,8 @@ private:
     const parameter_owners& owners_;
     const std::vector<id>& bypassed_;
     tied_parameters<Ops> tied_;
-    std::vector<bool> weights_; // by parameter
+    std::vector<bool> weights_;           // by parameter
+    std::vector<std::string_view> paths_; // by parameter: of its owner, by name
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
