@@ -58,6 +58,9 @@ public:
         bodies_[v] = body;
     }
 
+    /// Without any, results are in the order of their operators.
+    void set_result_makers(std::vector<id> makers) { result_makers_ = std::move(makers); }
+
     void finish() { graph_ = stemma::operator_graph(types_.size(), edges_); }
 
     [[nodiscard]] const graph_type& graph() const { return graph_; }
@@ -75,6 +78,7 @@ public:
     [[nodiscard]] bool reads_data(id v) const { return reads_[v]; }
     [[nodiscard]] bool hides_data(id v) const { return types_[v] == "Shape"; }
     [[nodiscard]] id size() const { return static_cast<id>(types_.size()); }
+    [[nodiscard]] const std::vector<id>& result_makers() const { return result_makers_; }
     template <class Function>
     void for_each_parameter(id v, Function f) const {
         for (auto p : parameters_[v]) {
@@ -92,6 +96,7 @@ private:
     std::vector<id> owners_;
     std::vector<id> bodies_;
     std::vector<bool> reads_;
+    std::vector<id> result_makers_;
     std::vector<std::string> names_;
 };
 

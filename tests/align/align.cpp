@@ -463,6 +463,32 @@ TEST_CASE("align: branches reordered by an optimizer are found by data flow", "[
     CHECK(aligned.flows == aligned.links);
 }
 
+TEST_CASE("align: results in exchanged order are told apart by their order in the model",
+          "[align]") {
+    // Two heads that differ only in their last weight, which an optimizer wrote in reverse.
+    alignment_scene scene;
+    const std::vector<id> heads{scene.add_module(), scene.add_module()};
+    for (const auto head : heads) {
+        scene.capture(head, "torch.nn.functional.linear", {alignment_scene::tensor{}});
+        scene.captured.add_parameter("first", std::vector<std::int64_t>{8, 8});
+        scene.capture(head, "torch.nn.functional.linear", {scene.last(no_id)});
+        scene.captured.add_parameter("last",
+                                     std::vector<std::int64_t>{head == heads[0] ? 2 : 4, 8});
+        scene.captured.add_parameter("bias", std::vector<std::int64_t>{head == heads[0] ? 2 : 4});
+    }
+    std::vector<id> results(heads.size());
+    for (const std::size_t k : {1U, 0U}) {
+        const auto first = scene.graph.parameter("w", {8, 8});
+        const auto last = scene.graph.parameter("w", {k == 0 ? 2 : 4, 8});
+        const auto product = scene.export_node(heads[k], "MatMul", {no_id}, {first});
+        results[k] = scene.export_node(heads[k], "MatMul", {product}, {last});
+    }
+    scene.graph.set_result_makers(results);
+    const auto found = align_scene(scene);
+    CHECK(count_wrong(scene, found) == 0);
+    CHECK(found.agreed == found.reads);
+}
+
 TEST_CASE("align: equal branches in exchanged order are told apart by their reader", "[align]") {
     const bool first_is_read_first = GENERATE(true, false);
     alignment_scene scene;

@@ -185,4 +185,12 @@ TEST_CASE("onnx_operators: arguments of calls are formals inside the function",
     }
 }
 
+TEST_CASE("onnx_operators: knows what makes the results, in their order") {
+    const auto graph = test::graph({node("Relu", {"x"}, {"a"}), node("Tanh", {"x"}, {"b"})}, {"x"},
+                                   {"b", "x", "a"});
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    CHECK(operators(model).result_makers() == std::vector<id>{1, 0});
+}
+
 } // namespace test::onnx_onnx_operators

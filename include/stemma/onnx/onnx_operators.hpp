@@ -2,12 +2,14 @@
 #ifndef STEMMA_ONNX_ONNX_OPERATORS_HPP
 #define STEMMA_ONNX_ONNX_OPERATORS_HPP
 
+#include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/onnx_nodes.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -37,6 +39,24 @@ public:
         const auto slot = get(detail::in_port, graph_, e);
         return (slot == 0 && this->op_type(e.target) == "If") ||
                (slot == 1 && this->op_type(e.target) == "Loop");
+    }
+
+    /// Returns: the nodes that make the results of the main graph, in the order of these.
+    /// Complexity: O(graphs + results).
+    [[nodiscard]] std::vector<id> result_makers() const {
+        std::vector<id> makers;
+        for (id g = 0; g < this->model().graph_count(); ++g) {
+            const auto& graph = this->model().graph(g);
+            for (const id value : graph.outputs) {
+                const id maker = graph.kind == graph_kind::main && value != no_id
+                                     ? this->model().producer(value)
+                                     : no_id;
+                if (maker != no_id) {
+                    makers.push_back(maker);
+                }
+            }
+        }
+        return makers;
     }
 
 private:

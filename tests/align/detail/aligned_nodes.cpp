@@ -90,4 +90,19 @@ TEST_CASE("aligned_nodes: of inputs and of results, the one that ran first is fi
     CHECK(order_of({2, 3, 4, 1}) == std::vector<id>{alone, left, right, both});
 }
 
+TEST_CASE("aligned_nodes: what makes the first result of the model comes first", "[alignment]") {
+    test::exported_graph graph;
+    const auto left = graph.add("Relu", {no_id});
+    const auto right = graph.add("Tanh", {no_id});
+    graph.set_result_makers({right, left});
+    graph.finish();
+    const auto order_of = [&](const std::vector<id>& ran) {
+        return stemma::detail::aligned_nodes_finder(graph, stemma::detail::run_order::as_read, ran)
+            .find()
+            .vertex;
+    };
+    CHECK(order_of({}) == std::vector<id>{right, left});
+    CHECK(order_of({1, 2}) == std::vector<id>{left, right});
+}
+
 } // namespace test::align_detail_aligned_nodes

@@ -34,12 +34,19 @@ TEST_CASE("parameter_scores: names count first, then shapes; combined parameters
     const auto other = graph.parameter("w2", {5, 7});
     const auto joined = graph.parameter("w3", {2, 4, 8});
     const auto bias = graph.parameter("w4", {9});
+    const auto half = graph.parameter("w5", {2, 8});
+    const auto padded = graph.parameter("w6", {7, 9});
+    const auto stacked = graph.parameter("w7", {2, 6});
     graph.finish();
     stemma::captured_operations captured;
     captured.add({}, "linear");
     captured.add_parameter("fc.weight", std::vector<std::int64_t>{4, 8});
+    captured.add_parameter("fc.bias", std::vector<std::int64_t>{4});
     captured.add({}, "linear");
     captured.add_parameter("head.weight", std::vector<std::int64_t>{3, 11});
+    captured.add({}, "lstm");
+    captured.add_parameter("rnn.bias_ih", std::vector<std::int64_t>{6});
+    captured.add_parameter("rnn.bias_hh", std::vector<std::int64_t>{6});
     const alignment_weights weights;
     const stemma::detail::parameter_scores scores(graph, captured, {}, graph.shapes, weights);
     CHECK(scores.agrees(named, 0) == true);
@@ -48,6 +55,9 @@ TEST_CASE("parameter_scores: names count first, then shapes; combined parameters
     CHECK(scores.agrees(renamed, 1) == false);
     CHECK(scores.agrees(other, 0) == false);
     CHECK_FALSE(scores.agrees(joined, 0).has_value());
+    CHECK(scores.agrees(half, 0) == false); // a bias is no part of a matrix
+    CHECK_FALSE(scores.agrees(padded, 0).has_value());
+    CHECK_FALSE(scores.agrees(stacked, 2).has_value()); // of two biases
     CHECK_FALSE(scores.agrees(bias, 0).has_value());
     CHECK(scores.is_named(named));
     CHECK_FALSE(scores.is_named(renamed));

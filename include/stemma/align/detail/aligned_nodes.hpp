@@ -88,7 +88,7 @@ struct aligned_nodes {
 /// The order in which operators are assumed to have run.
 enum class run_order : std::uint8_t {
     as_written, ///< as numbered, unless one precedes what it reads
-    as_read,    ///< everything the first input needs before what the second one needs
+    as_read,    ///< everything the first result or input needs before what the second one needs
 };
 
 template <named_operators Ops>
@@ -142,7 +142,8 @@ private:
             std::for_each(first_vertex, last_vertex, f);
             return;
         }
-        // From the results backwards; operators in a cycle are no results, and come last.
+        // From the results backwards, in the model's order if known, which optimizers keep;
+        // operators in a cycle are no results, and come last.
         std::vector<vertex_type> ends(first_vertex, last_vertex);
         const auto results =
             std::stable_partition(ends.begin(), ends.end(), [&](const vertex_type& v) {
@@ -150,6 +151,12 @@ private:
                 return out == out_last;
             });
         sort_by_time(ends.begin(), results);
+        if constexpr (requires { ops_.result_makers(); }) {
+            if (ran_.empty()) {
+                const auto makers = ops_.result_makers();
+                ends.insert(ends.begin(), makers.begin(), makers.end());
+            }
+        }
         visit_inputs_first(
             ends, count_, [&](const vertex_type& v) { return index_of(graph_, v); },
             [&](const vertex_type& v, std::vector<vertex_type>& inputs) {

@@ -40,6 +40,14 @@ namespace stemma::inline STEMMA_ABI::detail {
     return summary(a) == summary(b);
 }
 
+/// Returns: whether a shape may be another one, padded.
+[[nodiscard]] inline bool covers(std::span<const std::int64_t> whole,
+                                 std::span<const std::int64_t> part) {
+    return whole.size() == part.size() &&
+           std::equal(whole.begin(), whole.end(), part.begin(),
+                      [](auto extent, auto other) { return extent >= other; });
+}
+
 /// The evidence of an operator's parameters for an operation.
 class parameter_scores {
 public:
@@ -84,7 +92,10 @@ public:
         }
         const auto shape =
             shapes_.knows(parameter) ? shapes_.of(parameter) : std::span<const std::int64_t>{};
-        if (std::count_if(shape.begin(), shape.end(), [](auto e) { return e != 1; }) < 2) {
+        const auto extents = [](std::span<const std::int64_t> of) {
+            return std::count_if(of.begin(), of.end(), [](auto e) { return e != 1; });
+        };
+        if (extents(shape) < 2) {
             return std::nullopt;
         }
         const auto elements = [](std::span<const std::int64_t> of) {
@@ -95,14 +106,18 @@ public:
             return product;
         };
         const auto whole = elements(shape);
+        std::uint64_t in_vectors = 0;
         for (const auto& r : read) {
             if (are_alike(r.shape, shape)) {
                 return true;
             }
+            in_vectors += extents(r.shape) == 1 ? elements(r.shape) : 0;
         }
         for (const auto& r : read) {
-            if (const auto part = elements(r.shape); part > 1 && whole % part == 0) {
-                return std::nullopt; // may combine several
+            const bool fits =
+                extents(r.shape) > 1 || (extents(r.shape) == 1 && in_vectors >= whole);
+            if (fits && (whole % elements(r.shape) == 0 || covers(shape, r.shape))) {
+                return std::nullopt; // may combine several, or be padded for a layout
             }
         }
         const auto sources = captured_.sources_of(item);
