@@ -91,4 +91,17 @@ TEST_CASE("parameter_scores: constant results may have become parameters", "[ali
     CHECK(scores.agrees(table, 3) == false);
 }
 
+TEST_CASE("parameter_scores: parameters without elements combine to nothing", "[alignment]") {
+    test::exported_graph graph;
+    const auto matrix = graph.parameter("w0", {4, 8});
+    graph.finish();
+    stemma::captured_operations captured;
+    captured.add({}, "linear");
+    captured.add_parameter("fc.weight", std::vector<std::int64_t>{0, 3});
+    captured.add_parameter("fc.bias", std::vector<std::int64_t>{0});
+    const alignment_weights weights;
+    const stemma::detail::parameter_scores scores(graph, captured, {}, graph.shapes, weights);
+    CHECK(scores.agrees(matrix, 0) == false);
+}
+
 } // namespace test::align_detail_parameter_scores

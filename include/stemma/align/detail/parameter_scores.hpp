@@ -114,9 +114,9 @@ public:
             in_vectors += extents(r.shape) == 1 ? elements(r.shape) : 0;
         }
         for (const auto& r : read) {
-            const bool fits =
-                extents(r.shape) > 1 || (extents(r.shape) == 1 && in_vectors >= whole);
-            if (fits && (whole % elements(r.shape) == 0 || covers(shape, r.shape))) {
+            const auto part = elements(r.shape);
+            const bool fits = part > 1 && (extents(r.shape) > 1 || in_vectors >= whole);
+            if (fits && (whole % part == 0 || covers(shape, r.shape))) {
                 return std::nullopt; // may combine several, or be padded for a layout
             }
         }
