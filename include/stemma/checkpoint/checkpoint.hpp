@@ -70,38 +70,38 @@ public:
 
     /// Returns: the entry with that name, or null.
     [[nodiscard]] const entry* find(std::string_view name) const {
-        const auto entry = by_name_.find(name);
-        return entry == by_name_.end() ? nullptr : &entries_[entry->second];
+        const auto at = by_name_.find(name);
+        return at == by_name_.end() ? nullptr : &entries_[at->second];
     }
 
     /// Returns: the bytes of an entry, in place. Requires: it is contiguous.
-    [[nodiscard]] std::string_view mapped_bytes(const entry& entry) const {
-        STEMMA_ASSERT(entry.is_contiguous(), "the elements are contiguous");
-        return files_[entry.file].bytes().substr(entry.offset, entry.size);
+    [[nodiscard]] std::string_view mapped_bytes(const entry& tensor) const {
+        STEMMA_ASSERT(tensor.is_contiguous(), "the elements are contiguous");
+        return files_[tensor.file].bytes().substr(tensor.offset, tensor.size);
     }
 
     /// Calls `f(bytes)` for consecutive pieces of an entry's elements, in row-major order; a piece
     /// is valid during the call. Pages that were read are released from the process's memory.
     /// Complexity: O(bytes); memory for one piece.
     template <class Function>
-    void for_each_piece(const entry& entry, Function f) const {
-        if (entry.is_contiguous()) {
-            const auto& file = files_[entry.file];
-            for (std::uint64_t at = 0; at < entry.size; at += piece_size) {
-                const auto size = std::min(piece_size, entry.size - at);
-                f(file.bytes().substr(entry.offset + at, size));
-                file.release(entry.offset + at, size);
+    void for_each_piece(const entry& tensor, Function f) const {
+        if (tensor.is_contiguous()) {
+            const auto& file = files_[tensor.file];
+            for (std::uint64_t at = 0; at < tensor.size; at += piece_size) {
+                const auto size = std::min(piece_size, tensor.size - at);
+                f(file.bytes().substr(tensor.offset + at, size));
+                file.release(tensor.offset + at, size);
             }
         } else {
-            gather(entry, f);
+            gather(tensor, f);
         }
     }
 
     /// Returns: the elements of an entry. Complexity: O(bytes).
-    [[nodiscard]] std::string bytes(const entry& entry) const {
+    [[nodiscard]] std::string bytes(const entry& tensor) const {
         std::string all;
-        all.reserve(entry.size);
-        for_each_piece(entry, [&](std::string_view piece) { all.append(piece); });
+        all.reserve(tensor.size);
+        for_each_piece(tensor, [&](std::string_view piece) { all.append(piece); });
         return all;
     }
 
@@ -110,25 +110,25 @@ private:
 
     /// Gathers non-contiguous elements.
     template <class Function>
-    void gather(const entry& entry, Function f) const {
+    void gather(const entry& tensor, Function f) const {
         constexpr std::size_t full = 1U << 16U;
-        const char* const begin = files_[entry.file].bytes().data() + entry.offset;
-        const auto rank = entry.shape.size();
+        const char* const begin = files_[tensor.file].bytes().data() + tensor.offset;
+        const auto rank = tensor.shape.size();
         std::vector<std::int64_t> index(rank, 0);
         std::string piece;
         std::int64_t at = 0;
-        for (auto remaining = entry.size / entry.width; remaining > 0; --remaining) {
-            piece.append(begin + at * static_cast<std::int64_t>(entry.width), entry.width);
+        for (auto remaining = tensor.size / tensor.width; remaining > 0; --remaining) {
+            piece.append(begin + at * static_cast<std::int64_t>(tensor.width), tensor.width);
             if (piece.size() >= full) {
                 f(std::string_view(piece));
                 piece.clear();
             }
             for (auto axis = rank; axis-- > 0;) {
-                at += entry.strides[axis];
-                if (++index[axis] < entry.shape[axis]) {
+                at += tensor.strides[axis];
+                if (++index[axis] < tensor.shape[axis]) {
                     break;
                 }
-                at -= entry.strides[axis] * entry.shape[axis];
+                at -= tensor.strides[axis] * tensor.shape[axis];
                 index[axis] = 0;
             }
         }

@@ -147,13 +147,13 @@ private:
     }
 
     void read_line(std::string_view formula, std::string_view operators) {
-        rule rule{take_word(formula), {}};
-        for (auto& number : rule.numbers) {
+        rule read{take_word(formula), {}};
+        for (auto& number : read.numbers) {
             const auto word = take_word(formula);
             std::from_chars(word.data(), word.data() + word.size(), number);
         }
         while (!operators.empty()) {
-            rules_.insert_or_assign(std::string(take_word(operators)), rule);
+            rules_.insert_or_assign(std::string(take_word(operators)), read);
         }
     }
 

@@ -53,7 +53,7 @@ public:
     };
 
     /// Adds a measurement to the current run. Complexity: O(length of the names), expected.
-    void add(const event& event) { add(event, runs_, event.microseconds, event.calls); }
+    void add(const event& measured) { add(measured, runs_, measured.microseconds, measured.calls); }
 
     /// Ends a run; runs without measurements do not count.
     void end_run() {
@@ -108,20 +108,21 @@ public:
     }
 
 private:
-    void add(const event& event, std::size_t run, double microseconds, std::uint64_t calls) {
+    void add(const event& measured, std::size_t run, double microseconds, std::uint64_t calls) {
         const auto hash = detail::hash_bytes(
-            event.name, detail::hash_bytes(event.provider,
-                                           detail::hash_bytes(event.op_type, event.node_index)));
+            measured.name,
+            detail::hash_bytes(measured.provider,
+                               detail::hash_bytes(measured.op_type, measured.node_index)));
         const auto at = index_.insert(hash, static_cast<id>(kernels_.size()), [&](id one) {
             const auto& entry = kernels_[one];
-            return entry.node_index == event.node_index && entry.name == event.name &&
-                   entry.provider == event.provider && entry.op_type == event.op_type;
+            return entry.node_index == measured.node_index && entry.name == measured.name &&
+                   entry.provider == measured.provider && entry.op_type == measured.op_type;
         });
         if (at == kernels_.size()) {
-            kernels_.push_back({std::string(event.name),
-                                std::string(event.op_type),
-                                std::string(event.provider),
-                                event.node_index,
+            kernels_.push_back({std::string(measured.name),
+                                std::string(measured.op_type),
+                                std::string(measured.provider),
+                                measured.node_index,
                                 0,
                                 {}});
         }

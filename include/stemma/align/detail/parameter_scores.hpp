@@ -92,10 +92,10 @@ public:
         }
         const auto shape =
             shapes_.knows(parameter) ? shapes_.of(parameter) : std::span<const std::int64_t>{};
-        const auto extents = [](std::span<const std::int64_t> of) {
+        const auto count_extents = [](std::span<const std::int64_t> of) {
             return std::count_if(of.begin(), of.end(), [](auto e) { return e != 1; });
         };
-        if (extents(shape) < 2) {
+        if (count_extents(shape) < 2) {
             return std::nullopt;
         }
         const auto elements = [](std::span<const std::int64_t> of) {
@@ -111,11 +111,11 @@ public:
             if (are_alike(r.shape, shape)) {
                 return true;
             }
-            in_vectors += extents(r.shape) == 1 ? elements(r.shape) : 0;
+            in_vectors += count_extents(r.shape) == 1 ? elements(r.shape) : 0;
         }
         for (const auto& r : read) {
             const auto part = elements(r.shape);
-            const bool fits = part > 1 && (extents(r.shape) > 1 || in_vectors >= whole);
+            const bool fits = part > 1 && (count_extents(r.shape) > 1 || in_vectors >= whole);
             if (fits && (whole % part == 0 || covers(shape, r.shape))) {
                 return std::nullopt; // may combine several, or be padded for a layout
             }

@@ -341,15 +341,15 @@ private:
     }
 
     /// Anything without a shape is a scalar.
-    void read_shape(json_part extents) {
+    void read_shape(json_part list) {
         shape_.clear();
-        if (!extents || extents.is_null()) {
+        if (!list || list.is_null()) {
             return;
         }
-        if (!extents.is_array()) {
+        if (!list.is_array()) {
             fail(error_code::malformed, "a shape is not a list");
         }
-        for (const auto extent : extents) {
+        for (const auto extent : list) {
             if (!extent.is_number<std::int64_t>()) {
                 fail(error_code::malformed, "an extent of a shape is not a number");
             }
