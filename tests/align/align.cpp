@@ -377,6 +377,24 @@ TEST_CASE("align: what fits its readers better stays where its name says", "[ali
     CHECK(module_of_reshaped({{}, {layer, 0.88F, false}, {}}) == layer);
 }
 
+TEST_CASE("align: a Reshape that a Gemm requires belongs to the Gemm", "[align]") {
+    alignment_scene scene;
+    const auto norm = scene.add_module();
+    const auto layer = scene.add_module();
+    scene.capture(norm, "torch.nn.functional.layer_norm", {alignment_scene::tensor{}});
+    scene.capture(layer, "torch.nn.functional.linear", {scene.last(no_id)});
+    scene.captured.add_parameter("layer.weight", std::vector<std::int64_t>{8, 8});
+    const auto w = scene.graph.parameter("layer.weight", {8, 8});
+    const auto normalized = scene.export_node(norm, "LayerNormalization", {no_id});
+    const auto flattened = scene.export_node(layer, "Reshape", {normalized});
+    const auto product = scene.export_node(layer, "Gemm", {flattened}, {w});
+    static_cast<void>(scene.export_node(layer, "Reshape", {product}));
+    scene.graph.finish();
+    const auto aligned = stemma::align(scene.graph, scene.tree(), scene.captured, {},
+                                       scene.graph.shapes, stemma::torch_lexicon(), {});
+    CHECK(aligned.of[flattened].module == layer);
+}
+
 TEST_CASE("align: what fits its operation badly is in doubt if its name says otherwise") {
     alignment_scene scene;
     const auto layer = scene.add_module();

@@ -105,4 +105,18 @@ TEST_CASE("aligned_nodes: what makes the first result of the model comes first",
     CHECK(order_of({1, 2}) == std::vector<id>{left, right});
 }
 
+TEST_CASE("aligned_nodes: a Reshape before a Gemm flattens if another one follows", "[alignment]") {
+    const auto flattens = [](const char* product, bool restores) {
+        test::exported_graph graph;
+        const auto reshaped = graph.add("Reshape", {no_id});
+        const auto multiplied = graph.add(product, {reshaped});
+        graph.add(restores ? "Reshape" : "Relu", {multiplied});
+        graph.finish();
+        return stemma::detail::aligned_nodes_finder(graph).find().flattens(0);
+    };
+    CHECK(flattens("Gemm", true));
+    CHECK_FALSE(flattens("Gemm", false));
+    CHECK_FALSE(flattens("MatMul", true));
+}
+
 } // namespace test::align_detail_aligned_nodes

@@ -83,6 +83,17 @@ struct aligned_nodes {
         }
         return lists;
     }
+
+    /// Whether operator `n` is a Reshape that a runtime inserted as a Gemm takes matrices only:
+    /// nothing else reads it, and another one follows. Complexity: O(1).
+    [[nodiscard]] bool flattens(id n) const {
+        const auto is = [&](id u, std::string_view name) { return types[type[u]] == name; };
+        if (!is(n, "Reshape") || readers[n].size() != 1 || !is(readers[n].front(), "Gemm")) {
+            return false;
+        }
+        const auto behind = readers[readers[n].front()];
+        return behind.size() == 1 && is(behind.front(), "Reshape");
+    }
 };
 
 /// The order in which operators are assumed to have run.

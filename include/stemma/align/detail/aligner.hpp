@@ -151,8 +151,8 @@ private:
         }
     }
 
-    /// Unless its name confirms it, an operator that fits its operation badly is moved to that of
-    /// all its readers, if it fits well; so is the end of one longer than an identical next one.
+    /// Unless its name confirms it, moves an operator that fits its operation badly to that of all
+    /// its readers, if it fits well or flattens; and the end of one longer than an identical next.
     void hand_over(id n, alignment& result) {
         auto& entry = result.of[nodes_.vertex[n]];
         if (entry.operation == no_id || nodes_.of_shapes[n] || stated_.confirms(n, entry.module)) {
@@ -169,7 +169,7 @@ private:
             }
         }
         if (!agreed || first.operation == no_id || first.operation == entry.operation ||
-            fits(n, first.operation) < correspondence::part) {
+            (fits(n, first.operation) < correspondence::part && !nodes_.flattens(n))) {
             return;
         }
         const bool uneven = items_.profile[entry.operation] == items_.profile[first.operation] &&
