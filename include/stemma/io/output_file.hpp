@@ -24,8 +24,17 @@
 namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
+
 class output_range;
-}
+
+/// What a caller knows about the target of a file.
+enum class target_state : std::uint8_t {
+    unknown, ///< check before writing
+    absent   ///< skip the check, which costs as much as creating a small file; an existing file is
+             ///< replaced
+};
+
+} // namespace detail
 
 #if STEMMA_IO >= 1
 
@@ -36,12 +45,8 @@ class output_range;
 /// regular file (a device, a pipe) is written directly.
 class output_file {
 public:
-    /// What a caller knows about the target of a file.
-    enum class target_state : std::uint8_t {
-        unknown, ///< check before writing
-        absent   ///< skip the check, which costs as much as creating a small file; an existing file
-                 ///< is replaced
-    };
+    /// What a caller knows about the target: `unknown` or `absent`.
+    using target_state = detail::target_state;
 
     /// Throws: `error` of `error_code::cannot_write`, as do all members.
     explicit output_file(std::string path, target_state state = target_state::unknown)
@@ -267,12 +272,8 @@ private:
 /// A file that appears whole or not at all: `commit` replaces the target, keeping its permissions.
 class output_file {
 public:
-    /// What a caller knows about the target of a file.
-    enum class target_state : std::uint8_t {
-        unknown, ///< check before writing
-        absent   ///< skip the check, which costs as much as creating a small file; an existing file
-                 ///< is replaced
-    };
+    /// What a caller knows about the target: `unknown` or `absent`.
+    using target_state = detail::target_state;
 
     explicit output_file(std::string path, target_state state = target_state::unknown)
         : path_(std::move(path)), target_(path_) {
