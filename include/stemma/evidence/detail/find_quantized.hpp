@@ -7,11 +7,15 @@
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// What quantizers append to the name of a weight for its quantized values.
+inline constexpr std::array<std::string_view, 2> quantized_suffixes{"_quantized", "_Q4"};
 
 /// Returns: what an operator follows that a quantizer inserts: conversions, and behind a
 /// product of integers a Cast and then a product with the scale. Nothing for others.

@@ -5,12 +5,12 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/find_quantized.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/detail/mark_matrices.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -25,14 +25,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// their own origin. Complexity: O(bytes of names) on average.
 template <parameter_readers Ops>
 [[nodiscard]] std::vector<id> find_origins(const Ops& ops) {
-    constexpr std::array<std::string_view, 2> suffixes{"_quantized", "_Q4"};
     const auto count = static_cast<id>(ops.parameter_count());
     std::vector<id> origins;
     std::vector<std::pair<id, std::string_view>> converted; // and the name before
     for (id p = 0; p < count; ++p) {
         origins.push_back(origin_of(ops, p));
         const std::string_view name = ops.parameter_name(p);
-        for (const auto suffix : suffixes) {
+        for (const auto suffix : quantized_suffixes) {
             if (name.ends_with(suffix)) {
                 converted.emplace_back(p, name.substr(0, name.size() - suffix.size()));
             }
@@ -43,8 +42,8 @@ template <parameter_readers Ops>
         by_name.emplace(ops.parameter_name(p), origins[p]);
     }
     for (const auto& [p, name] : converted) {
-        const auto found = by_name.find(name);
-        origins[p] = found == by_name.end() ? origins[p] : found->second;
+        const auto source = by_name.find(name);
+        origins[p] = source == by_name.end() ? origins[p] : source->second;
     }
     return origins;
 }
@@ -59,7 +58,8 @@ public:
     scope_weights(const Ops& ops, const scope_table& table)
         : rank_(table.scopes.size()), end_(table.scopes.size()) {
         const auto repeated = repeated_in(table);
-        const auto origins = find_origins(ops);
+        const auto origins =
+            range::contains(repeated, true) ? find_origins(ops) : std::vector<id>();
         std::vector<bool> marked(static_cast<std::size_t>(ops.parameter_count()));
         own_ = grouped_ids(table.scopes.size(), [&](auto take) {
             for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {

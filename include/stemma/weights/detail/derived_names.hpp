@@ -3,6 +3,8 @@
 #define STEMMA_WEIGHTS_DETAIL_DERIVED_NAMES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
+#include <stemma/evidence/detail/find_quantized.hpp>
 #include <stemma/weights/detail/weight_uses.hpp>
 
 #include <array>
@@ -19,14 +21,14 @@ struct made_of {
 
     /// Whether it holds the quantized values, rather than their scale or zero point.
     [[nodiscard]] constexpr bool is_whole() const noexcept {
-        return suffix == "_quantized" || suffix == "_Q4";
+        return range::contains(quantized_suffixes, suffix);
     }
 };
 
-inline constexpr std::array<made_of, 7> name_suffixes{{{"_quantized", true, false},
+inline constexpr std::array<made_of, 7> name_suffixes{{{quantized_suffixes[0], true, false},
                                                        {"_scale", true, false},
                                                        {"_zero_point", true, false},
-                                                       {"_Q4", true, false},
+                                                       {quantized_suffixes[1], true, false},
                                                        {"_scales", true, false},
                                                        {"_transposed", false, true},
                                                        {"_fp16", false, false}}};
