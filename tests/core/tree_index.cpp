@@ -70,6 +70,7 @@ void check_single(const std::vector<id>& parents, const tree_index& tree, id r) 
         }
     }
     REQUIRE(ranges::equal(tree.children(r), children));
+    REQUIRE(tree.is_leaf(r) == children.empty());
     REQUIRE(ranges::equal(tree.descendants(r), descendants));
 }
 

@@ -57,6 +57,9 @@ public:
         return {detail::id_iterator(r + 1), detail::id_iterator(end_[r])};
     }
 
+    /// Returns: whether `r` has no children.
+    [[nodiscard]] bool is_leaf(id r) const noexcept { return end_[r] == r + 1; }
+
     /// Returns: the number of edges between the root and `r`.
     [[nodiscard]] id depth(id r) const noexcept { return depth_[r]; }
 

@@ -112,7 +112,7 @@ struct leftovers {
                 if constexpr (joined_operators<Ops>) {
                     within = within && !context.ops().is_joined(*it);
                     // The name is that of one of two operators, and the other is in another module.
-                    if (!is_told && module != 0 && tree.end(module) == module + 1 &&
+                    if (!is_told && module != 0 && tree.is_leaf(module) &&
                         context.ops().is_joined(*it) && !calls_functions(context, *it, module)) {
                         module = place.caller != no_id ? place.caller : tree.parent(module);
                         module = detail::nearest_called(context.modules(), module);

@@ -60,7 +60,7 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     json.key("parent");
     m == 0 ? json.null() : json.value(modules.report_path(tree.parent(m)));
     json.member("level", tree.depth(m));
-    json.member("leaf", tree.end(m) == m + 1);
+    json.member("leaf", tree.is_leaf(m));
     json.key("aliases");
     json.begin_array(true);
     for (const auto alias : modules.aliases_of(m)) {

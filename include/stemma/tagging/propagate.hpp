@@ -57,7 +57,7 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
         }
         const auto& inside = entry->second;
         auto m = inside.module.get(modules);
-        if (inside.only_weights && inside.others && modules.end(m) == m + 1 && m != 0) {
+        if (inside.only_weights && inside.others && modules.is_leaf(m) && m != 0) {
             m = modules.parent(m);
         }
         result[v] = {m, no_id, inside.least, provenance::owner, false};

@@ -66,7 +66,7 @@ public:
     void for_each_end(Function f) const {
         std::vector<std::pair<std::uint64_t, id>> kinds;
         for (id m = 1; m < tree_.size(); ++m) {
-            const bool holds = tree_.end(m) != m + 1;
+            const bool holds = !tree_.is_leaf(m);
             if (holds && !code_.is_list(m) && code_.owns_below(m)) {
                 kinds.emplace_back(pattern_[m], m);
             }
@@ -93,7 +93,7 @@ public:
         }
         for (id m = 1; m < tree_.size(); ++m) {
             const auto inner = last[m];
-            const bool activated = inner != no_id && tree_.end(inner) == inner + 1 &&
+            const bool activated = inner != no_id && tree_.is_leaf(inner) &&
                                    !code_.declares_below(inner) && !code_.owns_below(inner) &&
                                    !code_.is_list(m) && code_.owns_below(m);
             if (!activated || exits_.only(m) == no_id) {
@@ -113,12 +113,12 @@ public:
     void for_each_gate(Function f) const {
         std::vector<id> owning(tree_.size(), 0); // how many in and below a module have parameters
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
-            owning[m] += tree_.end(m) == m + 1 && code_.owns_below(m) ? 1U : 0U;
+            owning[m] += tree_.is_leaf(m) && code_.owns_below(m) ? 1U : 0U;
             owning[tree_.parent(m)] += owning[m];
         }
         for (id m = 1; m < tree_.size(); ++m) {
             const auto exit = exits_.only(m);
-            if (owning[m] != 1 || tree_.end(m) == m + 1 || code_.is_list(m) || exit == no_id) {
+            if (owning[m] != 1 || tree_.is_leaf(m) || code_.is_list(m) || exit == no_id) {
                 continue;
             }
             auto unit = units_.behind(exit);

@@ -62,7 +62,7 @@ template <named_operators Ops, module_view Modules, class Known>
         return names_attention(modules.class_name(m)) ||
                names_attention(modules.name(is_member ? tree.parent(m) : m));
     };
-    auto module = tree.end(reader) == reader + 1 && reader != 0 ? tree.parent(reader) : reader;
+    auto module = tree.is_leaf(reader) && reader != 0 ? tree.parent(reader) : reader;
     while (module != 0 && !is_attention(module)) {
         module = tree.parent(module);
     }

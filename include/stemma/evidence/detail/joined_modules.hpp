@@ -33,7 +33,7 @@ public:
             }
         }
         if constexpr (joined_operators<Ops>) {
-            if (module != 0 && tree.end(module) == module + 1 && ops_->is_joined(vertex)) {
+            if (module != 0 && tree.is_leaf(module) && ops_->is_joined(vertex)) {
                 return nearest_called(*modules_, tree.parent(module));
             }
         }

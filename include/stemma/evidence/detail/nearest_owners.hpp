@@ -66,8 +66,7 @@ private:
 
 /// Returns: the parent of a module without children, else the module itself.
 [[nodiscard]] inline id around(const tree_index& tree, id module) {
-    const bool leaf = tree.end(module) == module + 1;
-    return leaf && module != 0 ? tree.parent(module) : module;
+    return tree.is_leaf(module) && module != 0 ? tree.parent(module) : module;
 }
 
 /// Returns: the deepest module shared by an owner before and one after; the root before the first

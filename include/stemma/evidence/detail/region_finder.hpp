@@ -306,8 +306,7 @@ private:
 
     /// Whether an operator reads parameters of a module that has children.
     [[nodiscard]] bool computes_itself(std::size_t v) const {
-        return owner_[v] != no_id && named_[v] == no_id && !met_[v] &&
-               tree_.end(owner_[v]) != owner_[v] + 1;
+        return owner_[v] != no_id && named_[v] == no_id && !met_[v] && !tree_.is_leaf(owner_[v]);
     }
 
     /// Whether an operator only rearranges its input, as a module does with its own results.

@@ -73,8 +73,6 @@ private:
         id module = no_id;
     };
 
-    [[nodiscard]] bool is_leaf(id m) const { return tree_.end(m) == m + 1; }
-
     void look_at(id sequence) {
         std::vector<member> members;
         for (auto m = sequence + 1; m < tree_.end(sequence); m = tree_.end(m)) {
@@ -90,9 +88,9 @@ private:
         bool others = false;
         for (const auto& one : members) {
             const bool runs = code_.owns_below(one.module);
-            leaves = leaves || (runs && is_leaf(one.module));
+            leaves = leaves || (runs && tree_.is_leaf(one.module));
             lists = lists || (runs && code_.is_list(one.module));
-            others = others || (runs && !is_leaf(one.module) && !code_.is_list(one.module));
+            others = others || (runs && !tree_.is_leaf(one.module) && !code_.is_list(one.module));
         }
         const bool mixed = int{leaves} + int{lists} + int{others} > 1;
         look_before(sequence, members);
@@ -229,7 +227,8 @@ private:
             units.push_back(std::move(unit));
         }
         // A step with a weight of its own may be inside a member that has members itself.
-        const bool has_inner = !is_leaf(members[a].module) || !is_leaf(members[b].module);
+        const bool has_inner =
+            !tree_.is_leaf(members[a].module) || !tree_.is_leaf(members[b].module);
         // A module around a single other one does something itself: perhaps just this.
         const auto before = members[a].module;
         const bool wraps = tree_.end(before) == before + 2 && !code_.is_list(before);
@@ -299,7 +298,7 @@ private:
     void look_behind(id sequence, const std::vector<member>& members, std::size_t a) {
         const bool ends_so = members.size() == a + 3 && code_.is_folded(members[a + 1].module) &&
                              !code_.declares_below(members[a + 2].module) &&
-                             is_leaf(members[a + 2].module) &&
+                             tree_.is_leaf(members[a + 2].module) &&
                              !code_.owns_below(members[a + 2].module);
         if (!ends_so) {
             return;
@@ -311,7 +310,7 @@ private:
 
     /// What follows the last member of a sequence that is inside a list without room for it.
     void look_inside(id m, const std::vector<id>& unit) {
-        if (is_leaf(m)) {
+        if (tree_.is_leaf(m)) {
             return;
         }
         if (!code_.is_list(m)) {

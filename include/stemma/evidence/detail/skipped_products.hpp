@@ -147,7 +147,7 @@ private:
         auto only = no_id;
         for (auto m : owners) {
             const auto child = m == around ? m : tree_.child_towards(around, m);
-            if (child == around || child == only || (child == m && is_leaf(m))) {
+            if (child == around || child == only || (child == m && tree_.is_leaf(m))) {
                 continue;
             }
             if (only != no_id) {
@@ -158,8 +158,6 @@ private:
         only = only == no_id ? around : only; // else the module that calls all of them
         return only == 0 || code_.is_list(only) ? no_id : only;
     }
-
-    [[nodiscard]] bool is_leaf(id m) const { return tree_.end(m) == m + 1; }
 
     const Ops& ops_;
     vertices_by_index<graph_of<Ops>> vertex_;

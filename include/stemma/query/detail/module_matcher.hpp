@@ -169,7 +169,7 @@ private:
         case query_kind::depth:
             return keep([&](id m) { return term.compares(index().depth(m)); });
         case query_kind::leaf:
-            return keep([&](id m) { return index().end(m) == m + 1; });
+            return keep([&](id m) { return index().is_leaf(m); });
         case query_kind::selected:
             return keep([&](id m) { return tags_->is_selected(m); });
         case query_kind::nodes:

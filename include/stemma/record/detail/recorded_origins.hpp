@@ -367,8 +367,7 @@ private:
             candidate.exact = false;
         }
         // Others now do what a call did, in its module or below.
-        if (types_.is_gone_call(region_.front()) &&
-            modules_.end(candidate.module) != candidate.module + 1) {
+        if (types_.is_gone_call(region_.front()) && !modules_.is_leaf(candidate.module)) {
             return {};
         }
         const bool sure = recorded_[node].node != no_id && !recorded_[node].by_hint;

@@ -54,7 +54,7 @@ public:
             find_anchors(own, module);
             if (!anchors_.empty()) {
                 number_by_anchors(own, module);
-            } else if (modules_.end(module) == module + 1) {
+            } else if (modules_.is_leaf(module)) {
                 number_components(own, module);
             }
         }

@@ -193,7 +193,7 @@ public:
         return role;
     }
 
-    [[nodiscard]] bool is_leaf(id m) const { return modules.index().end(m) == m + 1; }
+    [[nodiscard]] bool is_leaf(id m) const { return modules.index().is_leaf(m); }
 
     const wire_model& model;
     const module_tree& modules;
