@@ -2,7 +2,7 @@
 #ifndef STEMMA_CORE_GLOB_HPP
 #define STEMMA_CORE_GLOB_HPP
 
-#include <stemma/config.hpp>
+#include <stemma/core/detail/ascii.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -38,12 +38,6 @@ glob_match(std::string_view pattern, std::string_view text, char separator = '\0
 
 [[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
                                              std::size_t end, char separator) noexcept;
-
-/// `a == b`, without a call when sizes differ: some compilers call out of line for the standard's.
-[[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
-    return a.size() == b.size() &&
-           std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0;
-}
 
 /// Whether a pattern character stands for itself everywhere.
 [[nodiscard]] constexpr bool is_literal(char c) noexcept {

@@ -137,10 +137,10 @@ STEMMA_INLINE handle_list<node_ref> module_ref::own_nodes() const {
 }
 
 STEMMA_INLINE handle_list<parameter_ref> module_ref::parameters() const {
-    const auto& places = state_->weights().places;
+    const auto& modules = state_->weights().places.module;
     std::vector<stemma::id> inside;
-    for (stemma::id w = 0; w < places.size(); ++w) {
-        if (state_->modules().index().is_ancestor(index_, places[w].module)) {
+    for (stemma::id w = 0; w < modules.size(); ++w) {
+        if (state_->modules().index().is_ancestor(index_, modules[w])) {
             inside.push_back(w);
         }
     }
@@ -318,7 +318,7 @@ STEMMA_INLINE std::string_view parameter_ref::name() const {
 }
 
 STEMMA_INLINE module_ref parameter_ref::module() const {
-    return {*state_, state_->weights().places[index_].module};
+    return {*state_, state_->weights().places.module[index_]};
 }
 
 STEMMA_INLINE std::string_view parameter_ref::kind() const {

@@ -24,7 +24,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// The weights of a model and their modules.
 struct placed_weights {
     std::vector<stored_weight> weights;
-    std::vector<detail::weight_place> places;
+    weight_places places;
 };
 
 /// What handles refer to.

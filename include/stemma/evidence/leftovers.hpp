@@ -13,6 +13,7 @@
 #include <stemma/evidence/detail/fused_attention.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
+#include <stemma/evidence/detail/inserted_conversions.hpp>
 #include <stemma/evidence/detail/is_product.hpp>
 #include <stemma/evidence/detail/joined_modules.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
@@ -131,9 +132,10 @@ struct leftovers {
                                               : detail::confidence::leftover};
             }
         }
-        follow_data(context, by_node);
+        const auto conversions = detail::find_conversions(context.ops(), context.scopes());
+        follow_data(context, conversions, by_node);
         place_nameless(context, by_node);
-        follow_data(context, by_node);
+        follow_data(context, conversions, by_node);
         follow_readers(context, by_node);
         place_attentions(context, by_node);
         follow_quantized(context, by_node);
@@ -302,26 +304,18 @@ private:
         }
     }
 
-    /// Layout conversions inserted for a runtime belong where the data come from, unless one makes
-    /// the value of a Transpose, whose name is left; so does a Reshape inserted behind a product.
+    /// Conversions inserted for a runtime belong where the data come from.
     template <class Ops, class Modules>
-    static void follow_data(evidence_context<Ops, Modules>& context, found_modules& found) {
+    static void follow_data(evidence_context<Ops, Modules>& context,
+                            const std::vector<operator_t<Ops>>& conversions, found_modules& found) {
         const auto& graph = context.ops().graph();
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            const auto v = static_cast<id>(detail::index_of(graph, *it));
-            const bool behind_product = detail::reshapes_product(context.ops().name(*it));
-            const bool converts =
-                detail::is_conversion(context.ops().op_type(*it))
-                    ? !detail::makes_transposed(context.ops(), *it)
-                    : context.scopes().scope_of[v] == no_id &&
-                          (behind_product || detail::reshapes_layout(context.ops(), *it));
-            if (!converts) {
-                continue;
-            }
-            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+        for (const auto& conversion : conversions) {
+            const auto v = static_cast<id>(detail::index_of(graph, conversion));
+            for (auto [in, in_last] = in_edges(conversion, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
                 if (auto known = find_known(context, found, u); known.module != no_id) {
-                    if (behind_product) { // the last part of what was fused
+                    if (detail::reshapes_product(context.ops().name(conversion))) {
+                        // The last part of what was fused.
                         known.confidence = std::min(known.confidence, detail::confidence::region);
                     }
                     found[v] = known;

@@ -3,10 +3,10 @@
 #define STEMMA_IO_JSON_TEXT_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/text_words.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -41,12 +41,10 @@ namespace detail {
 }
 
 /// Returns: whether all of `text` is well-formed UTF-8.
-[[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
-    unsigned char bits = 0; // most texts are ASCII; this checks many bytes at a time
-    for (const char c : text) {
-        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
-    }
-    if (bits < 0x80) {
+[[nodiscard]] inline bool is_utf8(std::string_view text) noexcept {
+    std::uint64_t bits = 0; // most texts are ASCII
+    for_each_word(text, [&](std::uint64_t word) { bits |= word; });
+    if ((bits & top_bits) == 0) {
         return true;
     }
     while (!text.empty()) {
@@ -63,16 +61,14 @@ namespace detail {
 /// all texts are plain, so eight characters are tested at a time.
 [[nodiscard]] inline std::size_t plain_prefix(std::string_view text) noexcept {
     constexpr std::uint64_t ones = 0x0101'0101'0101'0101U;
-    constexpr std::uint64_t tops = 0x8080'8080'8080'8080U;
     const auto any_zero = [](std::uint64_t x) { return (x - ones) & ~x; };
     std::size_t at = 0;
     for (; at + 8 <= text.size(); at += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, text.data() + at, 8);
+        const auto word = load64(text.data() + at);
         const auto controls = (word - 0x20U * ones) & ~word;
         const auto marked =
             word | controls | any_zero(word ^ (ones * '"')) | any_zero(word ^ (ones * '\\'));
-        if ((marked & tops) != 0) {
+        if ((marked & top_bits) != 0) {
             break;
         }
     }

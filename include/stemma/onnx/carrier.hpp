@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -162,15 +163,12 @@ concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink
 /// Complexity: O(1).
 inline void append_mark(id number, std::string& text) {
     char digits[8];
-    std::size_t count = 0;
+    auto* first = std::end(digits);
     do {
-        digits[count++] = detail::mark_digits[number % detail::mark_digits.size()];
+        *--first = detail::mark_digits[number % detail::mark_digits.size()];
         number /= static_cast<id>(detail::mark_digits.size());
     } while (number > 0);
-    text.append(node_mark);
-    while (count > 0) {
-        text.push_back(digits[--count]);
-    }
+    text.append(node_mark).append(first, std::end(digits));
 }
 
 /// Returns: the number in a line written by `append_mark`, `no_id` for any other line.

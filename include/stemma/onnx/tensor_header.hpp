@@ -78,9 +78,32 @@ struct tensor_header {
 
 namespace detail {
 
+/// Data types with something in common.
+class data_types {
+public:
+    /// Those whose number satisfies `predicate`.
+    template <class Predicate>
+    explicit constexpr data_types(Predicate predicate) {
+        for (std::int64_t type = 0; type < 64; ++type) {
+            bits_ |= std::uint64_t{predicate(type)} << type;
+        }
+    }
+
+    /// Complexity: O(1), without looking at names.
+    [[nodiscard]] constexpr bool contain(std::int64_t data_type) const noexcept {
+        return data_type >= 0 && data_type < 64 && (bits_ >> data_type & 1U) != 0;
+    }
+
+private:
+    std::uint64_t bits_ = 0;
+};
+
 /// Whether tensors of this type hold weights rather than indices, shapes, flags or text.
 [[nodiscard]] constexpr bool is_floating_type(std::int64_t data_type) noexcept {
-    return data_type_name(data_type).find("float") != std::string_view::npos;
+    constexpr data_types floating([](std::int64_t type) {
+        return data_type_name(type).find("float") != std::string_view::npos;
+    });
+    return floating.contain(data_type);
 }
 
 } // namespace detail

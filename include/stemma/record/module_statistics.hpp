@@ -3,6 +3,7 @@
 #define STEMMA_RECORD_MODULE_STATISTICS_HPP
 
 #include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
@@ -23,6 +24,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -136,7 +138,7 @@ inline void count_declared(const module_tree& modules, module_statistics& result
 
 /// Counts the weights in the file, each with its module.
 inline void count_stored(const tree_index& tree, std::span<const stored_weight> weights,
-                         std::span<const weight_place> places, module_statistics& result) {
+                         std::span<const id> places, module_statistics& result) {
     using weight_count = module_statistics::weight_count;
     result.weights.resize(tree.size());
     result.stored.resize(tree.size());
@@ -154,10 +156,10 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
     };
     for (std::size_t w = 0; w < weights.size(); ++w) {
         const auto& weight = weights[w];
-        add(places[w].module, {weight.kind, weight.data_type, weight.elements, weight.bytes});
+        add(places[w], {weight.kind, weight.data_type, weight.elements, weight.bytes});
         if (weight.kind == weight_kind::parameter) {
-            result.stored[places[w].module] += weight.elements;
-            result.bytes[places[w].module] += weight.bytes;
+            result.stored[places[w]] += weight.elements;
+            result.bytes[places[w]] += weight.bytes;
         }
     }
     if (!result.declared) {
@@ -175,14 +177,59 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
     }
 }
 
+/// Counts operators by type in and below each module.
+inline void count_operators(const wire_model& model, const tree_index& tree, const tagging& tagged,
+                            module_statistics& result) {
+    const auto operators = model.operator_count();
+    std::vector<id> rank(operators); // by type, equal ones by number
+    {
+        std::vector<id> order(operators);
+        std::iota(order.begin(), order.end(), id{0});
+        range::stable_sort_by(order, [&](id op) { return model.operator_type(op); });
+        for (id place = 0; place < operators; ++place) {
+            rank[order[place]] = place;
+        }
+    }
+    const grouped_ids nodes(tree.size(), [&](auto take) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            take(tagged.attributions[node].module, node);
+        }
+    });
+    std::vector<id> count(operators, 0); // in and below one module
+    std::vector<id> present;             // those that occur there
+    const auto add = [&](id op, id more) {
+        if (count[op] == 0) {
+            present.push_back(op);
+        }
+        count[op] += more;
+    };
+    for (auto m = static_cast<id>(tree.size()); m-- > 0;) {
+        for (const auto node : nodes[m]) {
+            add(model.operator_id(node), 1);
+        }
+        for (const auto child : tree.children(m)) {
+            for (const auto& more : result.operators[child]) {
+                add(more.op, more.count);
+            }
+        }
+        std::sort(present.begin(), present.end(), [&](id a, id b) {
+            return count[a] != count[b] ? count[a] > count[b] : rank[a] < rank[b];
+        });
+        result.operators[m].reserve(present.size());
+        for (const auto op : present) {
+            result.operators[m].push_back({op, std::exchange(count[op], 0)});
+        }
+        present.clear();
+    }
+}
+
 } // namespace detail
 
-/// `weights` are those of the model, and `places` where they belong.
+/// `weights` are those of the model, and `places` their modules.
 /// Complexity: O(nodes + weights), and modules times types of operators and of weights.
 [[nodiscard]] inline module_statistics
 collect_statistics(const wire_model& model, const module_tree& modules, const tagging& tagged,
-                   std::span<const detail::stored_weight> weights,
-                   std::span<const detail::weight_place> places) {
+                   std::span<const detail::stored_weight> weights, std::span<const id> places) {
     const auto& tree = modules.index();
     module_statistics result;
     result.own_nodes.resize(modules.size());
@@ -205,43 +252,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
         result.nodes[tree.parent(m)] += result.nodes[m];
     }
-    std::vector<std::pair<id, id>> pairs; // module, operator
-    for (id node = 0; node < model.node_count(); ++node) {
-        pairs.emplace_back(tagged.attributions[node].module, model.operator_id(node));
-    }
-    std::sort(pairs.begin(), pairs.end());
-    for (std::size_t i = 0, end = 0; i < pairs.size(); i = end) {
-        while (end < pairs.size() && pairs[end] == pairs[i]) {
-            ++end;
-        }
-        result.operators[pairs[i].first].push_back({pairs[i].second, static_cast<id>(end - i)});
-    }
-    std::vector<std::size_t> place_of(model.operator_count(), SIZE_MAX); // in the list of a module
-    for (auto m = static_cast<id>(tree.size()); m-- > 0;) {
-        auto& all = result.operators[m];
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            place_of[all[i].op] = i;
-        }
-        for (const auto child : tree.children(m)) {
-            for (const auto& more : result.operators[child]) {
-                if (place_of[more.op] == SIZE_MAX) {
-                    place_of[more.op] = all.size();
-                    all.push_back(more);
-                } else {
-                    all[place_of[more.op]].count += more.count;
-                }
-            }
-        }
-        for (const auto& one : all) {
-            place_of[one.op] = SIZE_MAX;
-        }
-    }
-    for (auto& operators : result.operators) {
-        std::sort(operators.begin(), operators.end(), [&](const auto& a, const auto& b) {
-            const auto order = model.operator_type(a.op).compare(model.operator_type(b.op));
-            return a.count != b.count ? a.count > b.count : order != 0 ? order < 0 : a.op < b.op;
-        });
-    }
+    detail::count_operators(model, tree, tagged, result);
     return result;
 }
 
@@ -250,7 +261,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
 collect_statistics(const wire_model& model, const module_tree& modules, const tagging& tagged) {
     const auto weights = detail::find_weights(model);
     return collect_statistics(model, modules, tagged, weights,
-                              detail::place_weights(model, modules, tagged, weights));
+                              detail::place_weights(model, modules, tagged, weights).module);
 }
 
 /// Returns: a number of bytes, with at most one digit after the point: `16.0 kB`. Complexity: O(1).

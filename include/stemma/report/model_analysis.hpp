@@ -69,13 +69,16 @@ analyze_modules(const wire_model& model, const operator_graph& graph, const modu
     std::stable_sort(result.only_below.begin(), result.only_below.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     const auto weights = find_weights(model);
-    auto places = place_weights(model, modules, tagged, weights);
-    result.modules = collect_statistics(model, modules, tagged, weights, places);
+    const auto places = place_weights(model, modules, tagged, weights);
+    result.modules = collect_statistics(model, modules, tagged, weights, places.module);
     for (std::size_t w = 0; w < weights.size(); ++w) {
         if (weights[w].kind == weight_kind::parameter && weights[w].elements > 1 &&
-            places[w].readers.size() > 1) {
-            result.shared.push_back(
-                {weights[w].value, weights[w].bytes, std::move(places[w].readers)});
+            places.readers[w].size() > 1) {
+            const auto readers = places.readers[w];
+            auto apart = range::each_once(std::vector<id>(readers.begin(), readers.end()));
+            if (apart.size() > 1) {
+                result.shared.push_back({weights[w].value, weights[w].bytes, std::move(apart)});
+            }
         }
     }
     for (id m = 0; m < modules.size();) {

@@ -78,7 +78,7 @@ public:
         , weights_(find_weights(opened.model()))
         , places_(place_weights(opened.model(), opened.modules(), opened.tags(), weights_))
         , counts_(collect_statistics(opened.model(), opened.modules(), opened.tags(), weights_,
-                                     places_))
+                                     places_.module))
         , members_(opened.modules().index(), opened.tags().attributions)
         , alike_(opened.model(), opened.modules(), opened.tags().attributions)
         , readers_(collect_value_readers(opened.model()))
@@ -123,7 +123,7 @@ public:
         const auto nodes = members_.all(m);
         find_boundary_of(m, nodes, explanation);
         for (std::size_t w = 0; w < weights_.size(); ++w) {
-            if (holds(m, places_[w].module)) {
+            if (holds(m, places_.module[w])) {
                 explanation.weights.push_back(described(w));
             }
         }
@@ -142,7 +142,7 @@ private:
     [[nodiscard]] id module_of(id node) const { return opened_->tags().attributions[node].module; }
 
     [[nodiscard]] module_explanation::placed_weight described(std::size_t w) const {
-        return {weights_[w], (*describe_)(weights_[w].value).type_and_shape(), places_[w].module};
+        return {weights_[w], (*describe_)(weights_[w].value).type_and_shape(), places_.module[w]};
     }
 
     void find_boundary_of(id m, const std::vector<id>& nodes,
@@ -274,7 +274,7 @@ private:
     const attributed_model* opened_;
     const value_descriptions* describe_;
     std::vector<stored_weight> weights_;
-    std::vector<weight_place> places_;
+    weight_places places_;
     module_statistics counts_;
     module_members members_;
     alike_modules alike_;

@@ -32,10 +32,7 @@ std::vector<std::size_t> compared(const std::vector<std::pair<std::string, std::
     ops.add({}, "/a_1/Add", "Add");
     const auto table = stemma::detail::collect_scopes(ops);
     const stemma::detail::scope_weights weights(ops, table);
-    std::vector<std::vector<id>> inside(table.scopes.size());
-    for (id s = stemma::detail::scope_style_count; s < inside.size(); ++s) {
-        inside[table.scopes[s].parent].push_back(s);
-    }
+    const auto inside = stemma::detail::scopes_inside(table);
     const auto s = table.scope_of.back();
     const auto result = stemma::detail::inner_calls(table, inside)
                             .compare(

@@ -6,6 +6,7 @@
 #include "../../wire_builder.hpp"
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,18 +27,18 @@ TEST_CASE(
     const auto weights = stemma::detail::find_weights(tagged.model);
     const auto places =
         stemma::detail::place_weights(tagged.model, tagged.modules, tagged.found, weights);
-    REQUIRE(places.size() == 2);
-    const auto paths = [&](const std::vector<stemma::id>& modules) {
+    REQUIRE(places.module.size() == 2);
+    const auto paths = [&](std::span<const stemma::id> modules) {
         std::vector<std::string> all;
         for (auto m : modules) {
             all.push_back(tagged.modules.path(m));
         }
         return all;
     };
-    CHECK(tagged.modules.path(places[0].module) == "a");
-    CHECK(paths(places[0].readers) == std::vector<std::string>{"a", "b"});
-    CHECK(tagged.modules.path(places[1].module) == "b");
-    CHECK(paths(places[1].readers) == std::vector<std::string>{"b.c", "b.d"});
+    CHECK(tagged.modules.path(places.module[0]) == "a");
+    CHECK(paths(places.readers[0]) == std::vector<std::string>{"a", "b"});
+    CHECK(tagged.modules.path(places.module[1]) == "b");
+    CHECK(paths(places.readers[1]) == std::vector<std::string>{"b.c", "b.d"});
 }
 
 TEST_CASE("place_weights: a quantized weight belongs where what dequantizes it is used",
@@ -55,10 +56,10 @@ TEST_CASE("place_weights: a quantized weight belongs where what dequantizes it i
         stemma::detail::place_weights(tagged.model, tagged.modules, tagged.found, weights);
     REQUIRE(weights.size() == 2);
     CHECK(weights[1].kind == stemma::weight_kind::scale);
-    CHECK(tagged.modules.path(places[0].module) == "a.b");
-    REQUIRE(places[0].readers.size() == 1);
-    REQUIRE(places[1].readers.size() == 1);
-    CHECK(places[1].readers[0] == tagged.found.attributions[0].module);
+    CHECK(tagged.modules.path(places.module[0]) == "a.b");
+    REQUIRE(places.readers[0].size() == 1);
+    REQUIRE(places.readers[1].size() == 1);
+    CHECK(places.readers[1][0] == tagged.found.attributions[0].module);
 }
 
 } // namespace test::onnx_detail_weight_places

@@ -40,6 +40,13 @@ namespace stemma::inline STEMMA_ABI::detail {
            std::char_traits<char>::compare(text.data(), stem.data(), stem.size()) == 0;
 }
 
+/// `a == b`, without a call where sizes differ or both are empty: some compilers call out of line
+/// for the standard's.
+[[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() &&
+           (a.empty() || std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0);
+}
+
 /// Whether a text consists of digits, like a segment that is an index into a list.
 [[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);

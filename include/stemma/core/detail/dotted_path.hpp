@@ -3,6 +3,9 @@
 #define STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/text_words.hpp>
+
+#include <cstdint>
 
 #include <string_view>
 
@@ -11,8 +14,12 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Returns: whether any dot-separated segment is empty. No module path has one: nothing would
 /// distinguish the module from its parent. The root's path, "", has no segments. Complexity:
 /// O(length).
-[[nodiscard]] constexpr bool has_empty_part(std::string_view path) noexcept {
-    return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
+[[nodiscard]] inline bool has_empty_part(std::string_view path) noexcept {
+    std::uint64_t adjacent = 0;
+    for_each_word_pair(path, [&](std::uint64_t word, std::uint64_t next) {
+        adjacent |= bytes_equal(word, '.') & bytes_equal(next, '.');
+    });
+    return adjacent != 0 || path.starts_with('.') || path.ends_with('.');
 }
 
 /// Returns: `path` without its last part; "" if it has just one. Complexity: O(length).

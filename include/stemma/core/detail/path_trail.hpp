@@ -2,6 +2,7 @@
 #ifndef STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 #define STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 
+#include <stemma/core/detail/text_words.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -49,9 +50,7 @@ private:
 
     /// Returns: the length of the prefix shared with the previous path.
     std::size_t leave(std::string_view path) {
-        const auto shared = static_cast<std::size_t>(
-            std::mismatch(path.begin(), path.end(), previous_.begin(), previous_.end()).first -
-            path.begin());
+        const auto shared = shared_prefix(path, previous_);
         const auto ends_here = [&](std::size_t end) {
             return end <= shared && (end == path.size() || path[end] == separator_) &&
                    (end == previous_.size() || previous_[end] == separator_);

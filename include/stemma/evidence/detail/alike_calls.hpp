@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_ALIKE_CALLS_HPP
 #define STEMMA_EVIDENCE_DETAIL_ALIKE_CALLS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/vertex_ranges.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/prints_as.hpp>
@@ -123,9 +124,10 @@ private:
         return s != no_id;
     }
 
-    /// Finds the modules that each scope stands for, by the parameters below it.
-    /// Returns: whether any stands for several.
+    /// Finds the scopes that stand for several modules, by the parameters below them.
+    /// Returns: whether there are any.
     bool find_instances() {
+        std::vector<id> first(table_.scopes.size(), no_id); // module of each, met first
         bool any = false;
         instances_.resize(table_.scopes.size());
         for (id t = scope_style_count; t < table_.scopes.size(); ++t) {
@@ -136,15 +138,22 @@ private:
             for (auto s = table_.scopes[t].parent; m != no_id && s >= scope_style_count;
                  s = table_.scopes[s].parent) {
                 m = printing_as(tree_.parent(m), s);
-                if (m != no_id) {
+                if (m == no_id || m == first[s]) {
+                    break; // from here on as before
+                }
+                if (first[s] == no_id) {
+                    first[s] = m;
+                } else {
+                    any = true;
                     instances_[s].push_back(m);
                 }
             }
         }
-        for (auto& all : instances_) {
-            std::sort(all.begin(), all.end());
-            all.erase(std::unique(all.begin(), all.end()), all.end());
-            any = any || all.size() > 1;
+        for (id s = 0; any && s < instances_.size(); ++s) {
+            if (!instances_[s].empty()) {
+                instances_[s].push_back(first[s]);
+                instances_[s] = range::each_once(std::move(instances_[s]));
+            }
         }
         return any;
     }
@@ -358,7 +367,7 @@ private:
     std::vector<bool> settled_; // by scope
     std::vector<id> base_;      // by scope: the one beside it without a number
     bool any_numbered_ = false;
-    std::vector<std::vector<id>> instances_;              // by scope: modules
+    std::vector<std::vector<id>> instances_;              // by scope: its modules, if several
     std::map<id, std::map<id, std::size_t>> exchanges_;   // by open scope and other scope
     std::vector<id> inner_first_;                         // open scopes
     std::unordered_map<id, id> place_of_;                 // there

@@ -118,7 +118,6 @@ template <named_operators Ops>
     if (const auto inlined = find_inlined_scope(ops, v)) {
         return {*inlined, std::nullopt, std::nullopt};
     }
-    const auto result = scoped_result(ops, v);
     found_scope outcome{split_scoped_name(name, op_type), std::nullopt, std::nullopt};
     if constexpr (calling_operators<Ops>) {
         // The root within a function is not that of the model.
@@ -127,7 +126,9 @@ template <named_operators Ops>
             return {};
         }
     }
-    if (is_own_result(result, name)) {
+    const bool own = is_own_result(ops, v, name); // asked first, as it is for most
+    const auto result = own ? std::string_view() : scoped_result(ops, v);
+    if (own || result.empty()) {
         if (!outcome.name && name.find('/') != name.npos) {
             outcome.name = split_leftover_name(name, op_type);
         }

@@ -26,7 +26,7 @@ public:
         std::map<std::pair<id, std::string_view>, std::map<std::size_t, id>> series;
         for (id s = scope_style_count; s < other_.size(); ++s) {
             const auto& scope = table.scopes[s];
-            const auto counted = split_count(scope.instance());
+            const auto counted = scope.counted();
             if (counted && scope.style == scope_style::called &&
                 table.find(scope.parent, counted->first) == no_id) {
                 series[{scope.parent, counted->first}].emplace(counted->second, s);

@@ -39,6 +39,9 @@ template <named_operators Ops>
 [[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
                                                                            operator_t<Ops> v) {
     if constexpr (requires { ops.inlined(); }) {
+        if (std::string_view(ops.name(v)).starts_with('/')) { // most
+            return std::nullopt;
+        }
         const auto name = detail::without_fused(ops.name(v));
         if (name.starts_with('/')) {
             return std::nullopt;

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_INNER_CALLS_HPP
 #define STEMMA_EVIDENCE_DETAIL_INNER_CALLS_HPP
 
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/detail/scope_weights.hpp>
@@ -23,9 +24,8 @@ struct call_comparison {
 /// numbers: `/block_1/Add` and `/block/fc_1/MatMul`.
 class inner_calls {
 public:
-    /// `inside`: by scope, the scopes in it. Requires: both arguments outlive this; `inside` may be
-    /// filled later.
-    inner_calls(const scope_table& table, const std::vector<std::vector<id>>& inside)
+    /// `inside` is `scopes_inside(table)`. Requires: both arguments outlive this.
+    inner_calls(const scope_table& table, const grouped_ids& inside)
         : table_(table), inside_(inside) {}
 
     /// Returns: how the scopes in `first` that have the number of `s` compare. Those in further
@@ -39,11 +39,14 @@ public:
                                           Earlier earlier, Repeated repeated, ModuleOf module_of) {
         const auto [cached, added] = counts_.try_emplace(first);
         auto& counts = cached->second;
-        auto open = added ? inside_[first] : std::vector<id>();
+        std::vector<id> open;
+        if (added) {
+            open.assign(inside_[first].begin(), inside_[first].end());
+        }
         while (!open.empty()) {
             const auto inner = open.back();
             open.pop_back();
-            const auto number = split_count(table_.scopes[inner].instance());
+            const auto number = table_.scopes[inner].counted();
             const auto before = number ? earlier(inner) : no_id;
             if (before != no_id) {
                 const auto module = module_of(inner);
@@ -55,17 +58,18 @@ public:
                    : is_known                                            ? count.others
                                                                          : count.unknown);
             } else if (!repeated(inner)) {
-                open.insert(open.end(), inside_[inner].begin(), inside_[inner].end());
+                const auto below = inside_[inner];
+                open.insert(open.end(), below.begin(), below.end());
             }
         }
-        const auto counted = split_count(table_.scopes[s].instance());
+        const auto counted = table_.scopes[s].counted();
         const auto entry = counted ? counts.find(counted->second) : counts.end();
         return entry == counts.end() ? call_comparison{} : entry->second;
     }
 
 private:
     const scope_table& table_;
-    const std::vector<std::vector<id>>& inside_;
+    const grouped_ids& inside_;
     std::map<id, std::map<std::size_t, call_comparison>> counts_; // by scope asked for, and number
 };
 

@@ -307,9 +307,8 @@ template <named_operators Ops, module_view Modules>
     std::vector<detail::parameter_read<Ops>> reads; // of those read by several operators
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         const operator_t<Ops> v = *it;
-        const bool uses = !detail::passes_parameter_on(ops, v);
         ops.for_each_parameter(v, [&](id p) {
-            is_used[p] = is_used[p] || uses;
+            is_used[p] = is_used[p] || !detail::passes_parameter_on(ops, v);
             if (is_read[p] && index_of(graph, last_reader[p]) != index_of(graph, v)) {
                 if (!merged[p]) {
                     merged[p] = true;

@@ -95,8 +95,8 @@ private:
         const auto& scope = table_.scopes[s];
         const auto again = table_.find(scope.parent, std::string(scope.instance()) + "_1");
         const auto count = calls(module);
-        const bool misses = count != no_id && split_count(scope.instance())->second < count &&
-                            scopes_of(module) < count;
+        const bool misses =
+            count != no_id && scope.counted()->second < count && scopes_of(module) < count;
         return again == no_id ? misses
                               : (misses || count == no_id) && repeats_shared(table_, s, again);
     }

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/text_words.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/io/json_text.hpp>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +23,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: why the name of a parameter is invalid, or null. No model has that many levels or such
 /// long names, which would cost their square, nor unnamed levels.
-[[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
+[[nodiscard]] inline const char* find_parameter_problem(std::string_view parameter) noexcept {
     constexpr std::ptrdiff_t max_levels = 1024;
     return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
            : !detail::is_utf8(parameter)  ? "the name of a parameter is not valid UTF-8"
@@ -52,32 +54,48 @@ namespace stemma::inline STEMMA_ABI::detail {
     return digits > 0 && (before.empty() || before.back() == '_' || before.back() == '-');
 }
 
+/// Returns: the name of the parameter that a tensor of training was derived from: `fc.weight` for
+/// `fc.weight_grad.accumulation.buffer`; other names unchanged.
+[[nodiscard]] constexpr std::string_view without_gradient(std::string_view name) noexcept {
+    if (name.find("_grad") == name.npos) { // `rfind` alone compares at each place
+        return name;
+    }
+    const auto gradient = name.rfind("_grad");
+    const auto behind = name.substr(gradient + 5);
+    const bool derived = behind.empty() || behind.starts_with(".accumulation") ||
+                         (behind.front() == '_' && behind.find('.') == behind.npos);
+    return derived ? name.substr(0, gradient) : name;
+}
+
 /// Returns: the module path in the name of a parameter, all but its last part; "" if there is none,
 /// if an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`, `const_0.5_f32`,
 /// `p2o.helper.constant.0`), or if it is invalid. Prefixes of optimizers are removed, and tensors
 /// that training derives from a parameter belong to its module: `fc` for
 /// `fc.weight_grad.accumulation.buffer`.
-[[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
-    parameter = without_cast(parameter);
-    if (parameter.find("_grad") != parameter.npos) { // `rfind` alone compares at each place
-        const auto gradient = parameter.rfind("_grad");
-        const auto behind = parameter.substr(gradient + 5);
-        parameter = behind.empty() || behind.starts_with(".accumulation") ||
-                            (behind.front() == '_' && behind.find('.') == behind.npos)
-                        ? parameter.substr(0, gradient)
-                        : parameter;
+[[nodiscard]] inline std::string_view owner_path(std::string_view parameter) noexcept {
+    constexpr std::size_t short_name = 1024; // fewer levels than any limit
+    std::uint64_t bars = 0;
+    std::uint64_t odd = 0; // what hardly any name has: `/`, `:`, `;`, or a character beyond ASCII
+    for_each_word(parameter, [&](std::uint64_t word) {
+        bars |= bytes_equal(word, '_');
+        odd |= bytes_equal(word, '/') | bytes_equal(word, ':') | bytes_equal(word, ';') |
+               (word & top_bits);
+    });
+    if (bars != 0) {
+        parameter = without_fusion_prefix(without_gradient(without_cast(parameter)));
     }
-    parameter = detail::without_fusion_prefix(parameter);
-    const auto dot = parameter.rfind('.');
-    const bool made_up =
-        parameter.find("::") != parameter.npos || parameter.find('/') != parameter.npos ||
-        parameter.find(';') != parameter.npos || begins_with(parameter, "p2o.") ||
-        dot == parameter.npos || dot == 0 || dot + 1 == parameter.size() ||
-        detail::ends_in_fraction(parameter.substr(0, dot), parameter.substr(dot + 1));
-    if (made_up || find_parameter_problem(parameter) != nullptr) {
+    const auto dot = std::min(parameter.rfind('.'), parameter.size());
+    const auto path = parameter.substr(0, dot);
+    if (path.empty() || dot + 1 >= parameter.size() || has_empty_part(path) ||
+        begins_with(parameter, "p2o.") || ends_in_fraction(path, parameter.substr(dot + 1))) {
         return {};
     }
-    return parameter.substr(0, dot);
+    if ((odd != 0 || parameter.size() > short_name) &&
+        (parameter.find("::") != parameter.npos || parameter.find('/') != parameter.npos ||
+         parameter.find(';') != parameter.npos || find_parameter_problem(parameter) != nullptr)) {
+        return {};
+    }
+    return path;
 }
 
 /// How paths in a model lead to modules of a tree that was captured around it, or inside it.

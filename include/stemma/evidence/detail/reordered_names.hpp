@@ -44,7 +44,7 @@ template <named_operators Ops, class AreOne>
     }
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         const auto& scope = table.scopes[s];
-        const auto counted = split_count(scope.instance());
+        const auto counted = scope.counted();
         const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
         if (first != no_id && first > s &&
             (is_number(counted->first.substr(counted->first.rfind('.') + 1)) ||

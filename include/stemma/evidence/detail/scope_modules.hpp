@@ -15,6 +15,7 @@
 #include <stemma/evidence/detail/part_repeated.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/reordered_names.hpp>
+#include <stemma/evidence/detail/scope_calls.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_series.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
@@ -164,63 +165,6 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     detail::part_beginnings(ops, table, reads_own, result.of_operator);
 }
 
-/// Numbers the scopes of each module in the order of their first operators, before those that have
-/// only Constants, which tools move to the front.
-template <named_operators Ops>
-void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
-                   std::size_t module_count) {
-    std::vector<id> calls(module_count, 0);
-    std::unordered_map<std::uint64_t, id> shared; // by scope and module: call
-    for (const bool constants : {false, true}) {
-        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            const auto v = static_cast<id>(index_of(ops.graph(), *it));
-            const auto s = table.scope_of[v];
-            if (s == no_id || (std::string_view(ops.op_type(*it)) == "Constant") != constants) {
-                continue;
-            }
-            if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
-                const auto module = own->second.module;
-                const auto [entry, added] =
-                    shared.try_emplace(std::uint64_t{s} << 32U | module, calls[module]);
-                calls[module] += added ? 1 : 0;
-                own->second.call = entry->second;
-            } else if (auto& scope = result.of_scope[s];
-                       scope.call == no_id && scope.module != no_id) {
-                scope.call = calls[scope.module]++;
-            }
-        }
-    }
-}
-
-/// Sets how often modules ran in a builder: as often as they have scopes; and never, if a scope
-/// leads from one module past another to one below.
-inline void note_calls(const scope_table& table, const scope_modules& bound,
-                       module_tree_builder& builder) {
-    std::vector<id> calls(builder.size(), 0);
-    const auto note = [&](const scope_module& place) {
-        calls[place.module] =
-            std::max(calls[place.module], place.call == no_id ? 1 : place.call + 1);
-    };
-    std::for_each(bound.of_scope.begin(), bound.of_scope.end(), note);
-    for (const auto& [v, place] : bound.of_operator) {
-        note(place);
-    }
-    for (id m = 0; m < calls.size(); ++m) {
-        if (calls[m] != 0) {
-            builder.set_calls(m, calls[m]);
-        }
-    }
-    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-        const auto around = bound.of_scope[table.scopes[s].parent].module;
-        auto m = builder.parent(bound.of_scope[s].module);
-        for (; m != no_id && m != around; m = builder.parent(m)) {
-            if (builder.calls(m) == no_id) {
-                builder.set_calls(m, 0);
-            }
-        }
-    }
-}
-
 /// Binds every scope in the names of operators to a module of a known tree.
 ///
 /// `owners` are those of the operators' parameters in that tree; they decide ambiguous names, for a
@@ -287,7 +231,7 @@ template <parameter_readers Ops>
             hidden.note(parent, scope.instance(), module.module);
             return;
         }
-        auto counted = detail::split_count(scope.instance());
+        auto counted = scope.counted();
         if (scope.style == scope_style::relative) {
             counted.reset(); // those are child names
         }

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_SERIES_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/headless_calls.hpp>
@@ -48,12 +49,9 @@ public:
         , builder_(builder)
         , read_(std::move(read))
         , any_(std::move(any))
-        , inside_(table.scopes.size())
+        , inside_(scopes_inside(table))
         , place_(table.scopes.size(), no_id)
         , inner_calls_(table, inside_) {
-        for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-            inside_[table.scopes[s].parent].push_back(s);
-        }
         for (const auto& scope : table.scopes) {
             first_.push_back(scope.first_operator);
         }
@@ -395,7 +393,7 @@ private:
     module_of_scope read_;
     module_of_scope any_;
     std::optional<scope_weights> weights_;
-    std::vector<std::vector<id>> inside_;     // by scope: the scopes in it
+    grouped_ids inside_;                      // by scope: the scopes in it
     std::vector<id> first_;                   // by scope: the first operator in or below it
     std::vector<id> place_;                   // by scope: its place in its series, once asked for
     std::map<id, std::vector<id>> series_;    // by first scope: as far as asked for

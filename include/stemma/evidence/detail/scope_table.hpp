@@ -5,9 +5,11 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/path_trail.hpp>
 #include <stemma/core/detail/pipeline.hpp>
+#include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/detail/vertex_ranges.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
@@ -63,11 +65,18 @@ struct scope_table {
         id first_operator = no_id; ///< vertex index of its first own operator
         id operators = 0;          ///< number of its own operators
         scope_style style = scope_style::called; ///< that of its root
+        bool numbered = false; ///< the instance ends in `_` and a number, as in `split_count`
+        bool indexed = false;  ///< the instance ends in `.` and a number, like a member of a list
 
         /// Returns: the name of the instance: the segment without its class prefix.
         [[nodiscard]] std::string_view instance() const noexcept {
             const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
             return colons == segment.npos ? segment : segment.substr(colons + 2);
+        }
+        /// Returns: what `split_count` makes of the instance. Complexity: O(length) if it has a
+        /// number, else O(1), without touching the name.
+        [[nodiscard]] std::optional<std::pair<std::string_view, std::size_t>> counted() const {
+            return numbered ? split_count(instance()) : std::nullopt;
         }
         /// Returns: the class prefix of the name, possibly "".
         [[nodiscard]] std::string_view qualified_class() const noexcept {
@@ -103,7 +112,15 @@ struct scope_table {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
         if (existing == next) {
-            scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
+            auto& added = scopes.emplace_back();
+            added.segment = segment;
+            added.hash = hash;
+            added.parent = parent;
+            added.style = scopes[parent].style;
+            const auto name = added.instance();
+            added.numbered = split_count(name).has_value();
+            added.indexed =
+                name.find('.') != name.npos && is_number(name.substr(name.rfind('.') + 1));
         }
         return existing;
     }
@@ -121,13 +138,13 @@ private:
 /// `no_id` if there is none. Complexity: O(length) on average.
 [[nodiscard]] inline id unnumbered_scope(const scope_table& table, id s) {
     const auto& scope = table.scopes[s];
-    const auto counted = split_count(scope.instance());
+    const auto counted = scope.counted();
     return counted ? table.find(scope.parent, counted->first) : no_id;
 }
 
 /// Returns: why a scope is invalid, or null. No model has that many levels or such long names,
 /// which would cost their square, and no module has an empty name.
-[[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
+[[nodiscard]] inline const char* find_scope_problem(const scoped_name& name) noexcept {
     constexpr std::size_t max_bytes = std::size_t{1} << 18U;
     constexpr std::ptrdiff_t max_levels = 1024;
     const auto text = name.scope;
@@ -140,7 +157,13 @@ private:
     if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
         return "the scope in the name has too many levels";
     }
-    if (has_empty_part(text) || text.find("/.") != text.npos || text.find("./") != text.npos) {
+    std::uint64_t adjacent = 0; // `..`, `./`, `/.`
+    for_each_word_pair(text, [&](std::uint64_t word, std::uint64_t next) {
+        const auto dot = bytes_equal(word, '.');
+        const auto next_dot = bytes_equal(next, '.');
+        adjacent |= ((dot | bytes_equal(word, '/')) & next_dot) | (dot & bytes_equal(next, '/'));
+    });
+    if (adjacent != 0 || text.starts_with('.') || text.ends_with('.')) {
         return "the scope in the name has an empty level";
     }
     if (name.style == scope_style::typed) {
@@ -235,6 +258,12 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
         scope.kinds += kind;
     };
     for (; it != last; ++it) {
+        if constexpr (requires { it[0], last - it; }) { // names are far apart in the file
+            constexpr auto ahead = 16;
+            if (last - it > ahead) {
+                prefetch(std::string_view(ops.name(it[ahead])).data());
+            }
+        }
         const auto v = static_cast<id>(index_of(graph, *it));
         const auto& kind = types.of(ops.op_type(*it));
         if (is_beside(ops, *it, around, kind)) {
@@ -352,6 +381,15 @@ template <named_operators Ops>
     std::sort(table.within.begin(), table.within.end());
     std::sort(table.ends.begin(), table.ends.end());
     return table;
+}
+
+/// Returns: by scope, the scopes in it, not those in these. Complexity: O(scopes).
+[[nodiscard]] inline grouped_ids scopes_inside(const scope_table& table) {
+    return grouped_ids(table.scopes.size(), [&](auto take) {
+        for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+            take(table.scopes[s].parent, s);
+        }
+    });
 }
 
 /// Returns: by scope, whether it has others inside. Complexity: O(scopes).

@@ -20,16 +20,19 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: by parameter, what it was made from: a quantizer converts a weight only for some of its
-/// readers, and `fc.weight_quantized` is `fc.weight`. Others are passed on under further names, or
-/// their own origin. Complexity: O(bytes of names) on average.
+/// Returns: by parameter, what it was made from, for those marked in `asked`: a quantizer converts
+/// a weight only for some of its readers, and `fc.weight_quantized` is `fc.weight`. Others are
+/// passed on under further names, or their own origin. Complexity: O(bytes of names) on average.
 template <parameter_readers Ops>
-[[nodiscard]] std::vector<id> find_origins(const Ops& ops) {
+[[nodiscard]] std::vector<id> find_origins(const Ops& ops, const std::vector<bool>& asked) {
     const auto count = static_cast<id>(ops.parameter_count());
     std::vector<id> origins;
     std::vector<std::pair<id, std::string_view>> converted; // and the name before
     for (id p = 0; p < count; ++p) {
         origins.push_back(origin_of(ops, p));
+        if (!asked[p]) {
+            continue;
+        }
         const std::string_view name = ops.parameter_name(p);
         for (const auto suffix : quantized_suffixes) {
             if (name.ends_with(suffix)) {
@@ -58,18 +61,21 @@ public:
     scope_weights(const Ops& ops, const scope_table& table)
         : rank_(table.scopes.size()), end_(table.scopes.size()) {
         const auto repeated = repeated_in(table);
-        const auto origins =
-            range::contains(repeated, true) ? find_origins(ops) : std::vector<id>();
+        std::vector<std::pair<id, id>> reads; // repeated scope, parameter
         std::vector<bool> marked(static_cast<std::size_t>(ops.parameter_count()));
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            const auto s = table.scope_of[index_of(ops.graph(), *it)];
+            if (s != no_id && repeated[s]) {
+                ops.for_each_parameter(*it, [&](id p) {
+                    reads.emplace_back(s, p);
+                    marked[p] = true;
+                });
+            }
+        }
+        const auto origins = reads.empty() ? std::vector<id>() : find_origins(ops, marked);
         own_ = grouped_ids(table.scopes.size(), [&](auto take) {
-            for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-                const auto s = table.scope_of[index_of(ops.graph(), *it)];
-                if (s != no_id && repeated[s]) {
-                    ops.for_each_parameter(*it, [&](id p) {
-                        take(s, origins[p]);
-                        marked[p] = true;
-                    });
-                }
+            for (const auto& [s, p] : reads) {
+                take(s, origins[p]);
             }
         });
         std::vector<bool> weights; // by origin, which may be beyond the parameters
@@ -133,7 +139,7 @@ private:
     [[nodiscard]] static std::vector<bool> repeated_in(const scope_table& table) {
         std::vector<bool> repeated(table.scopes.size());
         for (id s = scope_style_count; s < repeated.size(); ++s) {
-            if (split_count(table.scopes[s].instance())) {
+            if (table.scopes[s].numbered) {
                 repeated[s] = true; // the first call may be gone
                 if (const auto first = unnumbered_scope(table, s); first != no_id) {
                     repeated[first] = true;

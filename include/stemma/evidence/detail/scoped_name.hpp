@@ -141,6 +141,9 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
 /// be called `conv_Grad`.
 [[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
     constexpr std::string_view gradient = "_Grad";
+    if (name.find('G') == name.npos) { // rarer than `_`
+        return name;
+    }
     const auto is_type = [](std::string_view part) {
         return !part.empty() && is_capital(part.front()) && part.find('.') == part.npos;
     };

@@ -90,10 +90,9 @@ private:
             lists;
         for (id s = scope_style_count; s < table_.scopes.size(); ++s) {
             const auto& scope = table_.scopes[s];
-            const auto dot = scope.instance().rfind('.');
-            if (scope.style == scope_style::called && scope.parent >= scope_style_count &&
-                dot != std::string_view::npos && !is_member(s) &&
-                is_number(scope.instance().substr(dot + 1))) {
+            if (scope.indexed && scope.style == scope_style::called &&
+                scope.parent >= scope_style_count && !is_member(s)) {
+                const auto dot = scope.instance().rfind('.');
                 lists[{table_.scopes[scope.parent].parent, scope.instance().substr(0, dot)}]
                      [scope.instance().substr(dot + 1)]
                          .push_back(s);
@@ -136,6 +135,9 @@ private:
 
     /// Whether a scope is called like a member of the one around: `body.0` in `body`.
     [[nodiscard]] bool is_member(id s) const {
+        if (!table_.scopes[s].indexed) {
+            return false;
+        }
         const auto around = table_.scopes[table_.scopes[s].parent].instance();
         const auto name = table_.scopes[s].instance();
         return !around.empty() && name.starts_with(around) && name.size() > around.size() &&

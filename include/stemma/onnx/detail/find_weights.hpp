@@ -2,10 +2,10 @@
 #ifndef STEMMA_ONNX_DETAIL_FIND_WEIGHTS_HPP
 #define STEMMA_ONNX_DETAIL_FIND_WEIGHTS_HPP
 
+#include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
-#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/input_roles.hpp>
 #include <stemma/onnx/detail/stated_kinds.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
@@ -40,11 +40,12 @@ struct stored_weight {
                                                                std::string_view name,
                                                                const tensor_header& header,
                                                                bool computed) {
-    const auto type = data_type_name(header.data_type);
     const bool real = is_floating_type(header.data_type);
     const bool narrow = is_narrow_type(header.data_type);
-    const bool wide = type == "int32" || type == "uint32";
-    if (!roles.is_used(value) || (!real && !narrow && !wide)) {
+    constexpr data_types wide([](std::int64_t type) {
+        return data_type_name(type) == "int32" || data_type_name(type) == "uint32";
+    });
+    if (!roles.is_used(value) || (!real && !narrow && !wide.contain(header.data_type))) {
         return std::nullopt;
     }
     const auto taken_for = [&](input_role role) { return roles.taken_for(value, role); };
@@ -95,11 +96,14 @@ correct_kind(std::optional<weight_kind> kind, stated_kind stated, bool real) noe
     const value_roles roles(model, table);
     const stated_kinds stated(model);
     std::vector<stored_weight> weights;
+    const auto may_be_weight = [&](id value) {
+        return roles.is_used(value) && (!roles.is_only_index(value) || !stated.empty());
+    };
     const auto add = [&](id value, const tensor_header& header, bool computed) {
         const auto name = model.value_name(value);
         const auto kind = correct_kind(kind_of_weight(roles, value, name, header, computed),
                                        stated.of(name), is_floating_type(header.data_type));
-        if (!kind || !roles.is_used(value)) {
+        if (!kind) {
             return;
         }
         stored_weight weight{value, *kind, header.data_type, header.elements(),
@@ -111,17 +115,31 @@ correct_kind(std::optional<weight_kind> kind, stated_kind stated, bool real) noe
         }
         weights.push_back(weight);
     };
-    for (const auto& tensor : model.tensors()) {
-        if (tensor.value != no_id) {
-            add(tensor.value, read_tensor_header(model, tensor),
-                is_result_name(model.value_name(tensor.value)));
+    // Messages are far apart in the file.
+    constexpr std::size_t ahead = 32;
+    const auto tensors = model.tensors();
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (i + ahead < tensors.size()) {
+            prefetch(model.bytes().data() + tensors[i + ahead].message.begin);
+        }
+        if (const auto value = tensors[i].value; value != no_id && may_be_weight(value)) {
+            add(value, read_tensor_header(model, tensors[i]),
+                is_result_name(model.value_name(value)));
         }
     }
+    std::vector<id> constants;
     for (id node = 0; node < model.node_count(); ++node) {
-        if (is_constant_node(model, node) && model.output_count(node) == 1) {
-            if (const auto header = read_constant_header(model, node)) {
-                add(model.first_output(node), *header, true);
-            }
+        if (roles.is_constant_node(node) && model.output_count(node) == 1 &&
+            may_be_weight(model.first_output(node))) {
+            constants.push_back(node);
+        }
+    }
+    for (std::size_t i = 0; i < constants.size(); ++i) {
+        if (i + ahead < constants.size()) {
+            prefetch(model.bytes().data() + model.message(constants[i + ahead]).begin);
+        }
+        if (const auto header = read_constant_header(model, constants[i])) {
+            add(model.first_output(constants[i]), *header, true);
         }
     }
     return weights;

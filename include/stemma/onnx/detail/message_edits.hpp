@@ -50,6 +50,13 @@ public:
         add(at, 0, begin, text_.size() - begin, nullptr);
     }
 
+    /// As `insert`, for a text or a message as a field.
+    void insert_field(std::uint32_t at, std::uint32_t field, std::string_view content) {
+        const auto begin = text_.size();
+        detail::append_field(field, content, text_);
+        add(at, 0, begin, text_.size() - begin, nullptr);
+    }
+
     /// As `insert`, for a text that outlives the list and is not copied.
     void insert_kept(std::uint32_t at, std::string_view text) {
         add(at, 0, 0, text.size(), text.data());

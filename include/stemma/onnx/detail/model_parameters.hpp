@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_MODEL_PARAMETERS_HPP
 #define STEMMA_ONNX_DETAIL_MODEL_PARAMETERS_HPP
 
+#include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/detail/ranked_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
@@ -26,16 +27,29 @@ template <class Model>
 [[nodiscard]] std::vector<id> find_constant_weights(const Model& model) {
     std::vector<id> nodes;
     if constexpr (requires { model.may_hold_weight(id()); }) {
+        std::vector<bool> is_constant; // by operator
+        for (id op = 0; op < model.operator_count(); ++op) {
+            is_constant.push_back(model.operator_type(op) == "Constant" &&
+                                  model.operator_domain(op).empty());
+        }
         for (id node = 0; node < model.node_count(); ++node) {
-            if (!is_constant_node(model, node) || model.output_count(node) != 1) {
-                continue;
-            }
-            const auto name = model.value_name(model.first_output(node));
-            if (!name.starts_with('/') && !owner_path(name).empty() &&
-                model.may_hold_weight(node)) {
+            if (is_constant[model.operator_id(node)] && model.output_count(node) == 1) {
                 nodes.push_back(node);
             }
         }
+        constexpr std::size_t ahead = 16; // names are far apart in the file
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            if (i + ahead < nodes.size()) {
+                prefetch(model.value_name(model.first_output(nodes[i + ahead])).data());
+            }
+            const auto name = model.value_name(model.first_output(nodes[i]));
+            if (!name.starts_with('/') && !owner_path(name).empty() &&
+                model.may_hold_weight(nodes[i])) {
+                nodes[kept++] = nodes[i];
+            }
+        }
+        nodes.resize(kept);
     }
     return nodes;
 }
@@ -105,7 +119,9 @@ public:
 
     /// Returns: the parameters that a node reads, in the order of its inputs; not the one that an
     /// Identity passes on.
-    [[nodiscard]] std::span<const id> read_by(id node) const noexcept { return reads_.of(node); }
+    [[nodiscard, gnu::always_inline]] std::span<const id> read_by(id node) const noexcept {
+        return reads_.of(node);
+    }
 
 private:
     struct origin {

@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_MODEL_TABLES_HPP
 #define STEMMA_ONNX_DETAIL_MODEL_TABLES_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
@@ -34,8 +35,8 @@ class model_tables : public name_binder {
                                      std::string_view overload) const {
         return [this, type, domain, overload](id other) {
             const auto& op = operators_[other];
-            return text(op.type) == type && text(op.domain) == domain &&
-                   text(op.overload) == overload;
+            return is_same_text(text(op.type), type) && is_same_text(text(op.domain), domain) &&
+                   is_same_text(text(op.overload), overload);
         };
     }
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_NAME_BINDER_HPP
 #define STEMMA_ONNX_DETAIL_NAME_BINDER_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
@@ -22,12 +23,12 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Binds the names that nodes of an onnx_model read to the values that have them.
 class name_binder : public onnx_model {
     [[nodiscard]] auto same_name(std::string_view name) const {
-        return [this, name](id value) { return value_name(value) == name; };
+        return [this, name](id value) { return is_same_text(value_name(value), name); };
     }
 
     [[nodiscard]] auto same_name_in(id g, std::string_view name) const {
         return [this, g, name](id value) {
-            return value_graphs_[value] == g && value_name(value) == name;
+            return value_graphs_[value] == g && is_same_text(value_name(value), name);
         };
     }
 

@@ -57,13 +57,12 @@ public:
     }
 
     /// Returns: the parameters that a node reads, in the order of its inputs. Complexity: O(1).
-    [[nodiscard]] std::span<const id> of(id node) const noexcept {
+    [[nodiscard, gnu::always_inline]] std::span<const id> of(id node) const noexcept {
         return readers_.contains(node) ? of_reader(readers_.rank(node)) : std::span<const id>();
     }
 
 private:
-    // Apart, so that compilers inline what most nodes need.
-    [[nodiscard]] std::span<const id> of_reader(id rank) const noexcept {
+    [[nodiscard, gnu::noinline]] std::span<const id> of_reader(id rank) const noexcept {
         return {reads_.data() + first_[rank], reads_.data() + first_[rank + 1]};
     }
 

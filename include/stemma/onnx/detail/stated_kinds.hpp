@@ -78,9 +78,12 @@ public:
         });
     }
 
+    /// Whether nothing is said of any tensor.
+    [[nodiscard]] bool empty() const noexcept { return kinds_.empty(); }
+
     /// Returns: the kind of the tensor with this name. Complexity: O(length).
     [[nodiscard]] stated_kind of(std::string_view name) const {
-        if (kinds_.empty()) {
+        if (empty()) {
             return stated_kind::none;
         }
         const auto kind = kinds_.find(std::string(name));

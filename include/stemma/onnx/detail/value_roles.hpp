@@ -3,7 +3,6 @@
 #define STEMMA_ONNX_DETAIL_VALUE_ROLES_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/input_roles.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
@@ -22,8 +21,11 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether an integer type is narrow enough to represent real numbers: at most 16 bits.
 [[nodiscard]] constexpr bool is_narrow_type(std::int64_t data_type) noexcept {
-    const auto name = data_type_name(data_type);
-    return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
+    constexpr data_types narrow([](std::int64_t type) {
+        const auto name = data_type_name(type);
+        return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(type) <= 16;
+    });
+    return narrow.contain(data_type);
 }
 
 /// The roles in which each value is used by its readers, including those behind operators and calls
@@ -35,9 +37,8 @@ public:
     value_roles(const wire_model& model, const input_roles& table)
         : model_(model), taken_(model.value_count(), 0), packer_(model.value_count(), no_id) {
         for (id op = 0; op < model.operator_count(); ++op) {
-            rows_.push_back(model.operator_callee(op) != no_id
-                                ? nullptr
-                                : table.find(model.operator_domain(op), model.operator_type(op)));
+            operators_.push_back(look_up(op, table));
+            any_makes_scales_ = any_makes_scales_ || operators_.back().makes_scales;
         }
         find_constants();
         list_calls();
@@ -66,6 +67,16 @@ public:
     /// Whether a value is read or returned. Complexity: O(1).
     [[nodiscard]] bool is_used(id value) const noexcept { return (taken_[value] & used) != 0; }
 
+    /// Whether readers use a value as an index, and none as a weight or with one: it is none then.
+    [[nodiscard]] bool is_only_index(id value) const noexcept {
+        const auto of_weights = bit(input_role::weight) | bit(input_role::buffer) |
+                                bit(input_role::scale) | bit(input_role::zero_point);
+        return taken_for(value, input_role::index) && (taken_[value] & of_weights) == 0;
+    }
+
+    /// Whether a node is a standard Constant. Complexity: O(1).
+    [[nodiscard]] bool is_constant_node(id node) const noexcept { return use_by(node).is_constant; }
+
     /// Whether the value is read by an operator that is neither standard nor listed.
     [[nodiscard]] bool read_by_unknown(id value) const noexcept {
         return (taken_[value] & unknown) != 0;
@@ -91,9 +102,43 @@ private:
         return static_cast<roles>(1U << static_cast<unsigned>(role));
     }
 
-    [[nodiscard]] const operator_roles* row_of(id node) const {
-        return rows_[model_.operator_id(node)];
+    /// What is known about an operator, without reading the letters of its entry again.
+    struct operator_use {
+        const operator_roles* row = nullptr; ///< its entry; null if it is not listed
+        bool is_constant = false;            ///< a standard Constant
+        bool may_move = false; ///< its results may be inputs passed on, also by dequantizing them
+        bool scales = false;   ///< has factors
+        bool makes_scales = false; ///< some output is a scale
+        bool is_unknown = false;   ///< neither standard nor listed
+    };
+
+    [[nodiscard]] operator_use look_up(id op, const input_roles& table) const {
+        const auto domain = model_.operator_domain(op);
+        const auto type = model_.operator_type(op);
+        operator_use use;
+        use.row = model_.operator_callee(op) != no_id ? nullptr : table.find(domain, type);
+        use.is_constant = type == "Constant" && domain.empty();
+        if (use.row == nullptr) {
+            use.is_unknown = !domain.empty();
+            return use;
+        }
+        for (std::size_t slot = 0; slot < use.row->inputs.size(); ++slot) {
+            const auto role = use.row->input(slot);
+            use.may_move = use.may_move || moves(role) || role == input_role::factor ||
+                           role == input_role::difference;
+            use.scales = use.scales || role == input_role::factor;
+        }
+        for (std::size_t slot = 0; slot < use.row->outputs.size(); ++slot) {
+            use.makes_scales = use.makes_scales || use.row->output(slot) == input_role::scale;
+        }
+        return use;
     }
+
+    [[nodiscard]] const operator_use& use_by(id node) const {
+        return operators_[model_.operator_id(node)];
+    }
+
+    [[nodiscard]] const operator_roles* row_of(id node) const { return use_by(node).row; }
 
     [[nodiscard]] static bool moves(input_role role) noexcept {
         return role == input_role::moved || role == input_role::dequantized;
@@ -145,7 +190,7 @@ private:
     /// Whether a constant is stored as a single number. Requires: a call of `integers_in`.
     [[nodiscard]] bool is_scalar(id value) const {
         const auto node = model_.producer(value);
-        const auto header = node != no_id && is_constant_node(model_, node)
+        const auto header = node != no_id && is_constant_node(node)
                                 ? read_constant_header(model_, node)
                                 : std::nullopt;
         return node == no_id ? scalar_[value] : header && header->elements() == 1;
@@ -183,7 +228,7 @@ private:
             auto from = no_id;
             if (node == no_id) {
                 integers_[value] = integers::none;
-            } else if (is_constant_node(model_, node)) {
+            } else if (is_constant_node(node)) {
                 const auto header = read_constant_header(model_, node);
                 integers_[value] = header ? of_type(header->data_type) : integers::none;
             } else {
@@ -247,17 +292,19 @@ private:
             constant_[value] = model_.is_initializer(value) ? 2 : formal ? 1 : 0;
         }
         for (id node = 0; node < model_.node_count(); ++node) {
-            note_quantized(node);
+            const auto& use = use_by(node);
             std::uint8_t least = 2;
             std::size_t count = 0;
-            for_each_moved(node, [&](id value) {
-                least = std::min(least, constant_[value]);
-                ++count;
-            });
-            const bool constant = is_constant_node(model_, node);
+            if (use.may_move) {
+                note_quantized(node);
+                for_each_moved(node, [&](id value) {
+                    least = std::min(least, constant_[value]);
+                    ++count;
+                });
+            }
             const bool keeps = count > 0 && (least == 2 || (least == 1 && count == 1));
-            for (id i = 0; (constant || keeps) && i < model_.output_count(node); ++i) {
-                constant_[model_.first_output(node) + i] = constant ? 2 : least;
+            for (id i = 0; (use.is_constant || keeps) && i < model_.output_count(node); ++i) {
+                constant_[model_.first_output(node) + i] = use.is_constant ? 2 : least;
             }
         }
     }
@@ -286,39 +333,43 @@ private:
         if (const auto all = static_cast<roles>(taken_[value] | more);
             packs || all != taken_[value]) {
             taken_[value] = all;
-            open_.push_back(value);
+            if (constant_[value] != 0 || !given_.empty()) {
+                open_.push_back(value);
+            }
         }
     }
 
     void read(id node) {
-        const auto* row = row_of(node);
+        const auto& use = use_by(node);
         const auto inputs = model_.inputs(node);
+        const bool calls = use.row == nullptr && model_.callee(node) != no_id;
         bool scales = false;
         for (auto value : inputs) {
             if (value != no_id) {
                 taken_[value] |= used;
-                scales = scales || is_made_scale(value) ||
-                         (row != nullptr && row->input(0) == input_role::factor &&
-                          is_unscaled_product(value));
+                scales = scales || (use.scales && is_scaled_by(*use.row, value));
             }
         }
-        if (row == nullptr && model_.callee(node) != no_id) {
-            return; // determined by the body
-        }
-        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+        for (std::size_t slot = 0; !calls && slot < inputs.size(); ++slot) { // else the body says
             const auto value = inputs[slot];
-            auto role = row == nullptr ? input_role::operand : role_of(node, *row, slot);
+            auto role = use.row == nullptr ? input_role::operand : role_of(node, *use.row, slot);
             if (value == no_id || role == input_role::moved) {
                 continue;
             }
             if (role == input_role::factor && scales) {
                 role = input_role::scale;
             }
-            const bool packs = row != nullptr && row->bits != 0 &&
+            const bool packs = use.row != nullptr && use.row->bits != 0 &&
                                (role == input_role::weight || role == input_role::zero_point);
-            const bool odd = row == nullptr && !model_.domain(node).empty();
-            take(value, static_cast<roles>(bit(role) | (odd ? unknown : 0U)), packs ? node : no_id);
+            take(value, static_cast<roles>(bit(role) | (use.is_unknown ? unknown : 0U)),
+                 packs ? node : no_id);
         }
+    }
+
+    /// Whether other factors beside this one are scales.
+    [[nodiscard]] bool is_scaled_by(const operator_roles& row, id value) {
+        return (any_makes_scales_ && is_made_scale(value)) ||
+               (row.input(0) == input_role::factor && is_unscaled_product(value));
     }
 
     [[nodiscard]] bool is_made_scale(id value) const {
@@ -341,12 +392,13 @@ private:
     }
 
     const wire_model& model_;
-    std::vector<const operator_roles*> rows_; // by number of the operator
-    std::vector<roles> taken_;                // by value
-    std::vector<id> packer_;                  // by value: a node that unpacks it
-    std::vector<std::uint8_t> constant_;      // by value: 2 certainly, 1 possibly
-    std::vector<std::pair<id, id>> given_;    // formal input of a function, argument of a call
-    std::vector<id> open_;                    // values with roles not yet propagated
+    std::vector<operator_use> operators_;
+    bool any_makes_scales_ = false;
+    std::vector<roles> taken_;             // by value
+    std::vector<id> packer_;               // by value: a node that unpacks it
+    std::vector<std::uint8_t> constant_;   // by value: 2 certainly, 1 possibly
+    std::vector<std::pair<id, id>> given_; // formal input of a function, argument of a call
+    std::vector<id> open_;                 // values with roles not yet propagated
     std::unordered_map<id, dequantization> quantized_; // nodes that dequantize a constant
     std::vector<integers> integers_;                   // by value, once asked
     std::vector<bool> scalar_;                         // by initializer, likewise

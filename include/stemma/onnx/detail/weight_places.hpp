@@ -2,7 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
 #define STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
 
-#include <stemma/core/detail/range.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -12,6 +12,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -19,41 +20,51 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Where a weight belongs.
-struct weight_place {
-    id module = 0;           ///< denoted by its name, else the common ancestor of its readers
-    std::vector<id> readers; ///< the deepest modules of nodes that read it, ascending
+/// Where weights belong; columns are by weight.
+struct weight_places {
+    std::vector<id> module; ///< denoted by its name, else the common ancestor of its readers
+    grouped_ids readers;    ///< the deepest modules of nodes that read it, one for each read
 };
 
-/// Returns: the modules of each of `weights`, in order; the root if unknown.
-/// Complexity: O(nodes + reads * log reads + length of names).
-[[nodiscard]] inline std::vector<weight_place>
-place_weights(const wire_model& model, const module_tree& modules, const tagging& tagged,
-              std::span<const stored_weight> weights) {
+/// Returns: the modules of `weights`; the root if unknown.
+/// Complexity: O(nodes + reads + length of names).
+[[nodiscard]] inline weight_places place_weights(const wire_model& model,
+                                                 const module_tree& modules, const tagging& tagged,
+                                                 std::span<const stored_weight> weights) {
     std::vector<id> weight(model.value_count(), no_id); // by value, also through what passes it on
     for (id w = 0; w < weights.size(); ++w) {
         weight[weights[w].value] = w;
     }
     const auto passed = pass_on(model, weight);
-    std::vector<weight_place> places(weights.size());
+    std::vector<std::pair<id, id>> reads; // weight, module of its reader
     for (id node = 0; node < model.node_count(); ++node) {
         for (auto value : model.inputs(node)) {
             if (value != no_id && weight[value] != no_id && value != passed[node]) {
-                places[weight[value]].readers.push_back(tagged.attributions[node].module);
+                reads.emplace_back(weight[value], tagged.attributions[node].module);
             }
         }
     }
+    weight_places places{std::vector<id>(weights.size(), 0),
+                         grouped_ids(weights.size(), [&](auto take) {
+                             for (const auto& [w, m] : reads) {
+                                 take(w, m);
+                             }
+                         })};
     const module_lookup<module_tree> lookup(modules);
+    module_trail trail(lookup);
     for (std::size_t w = 0; w < weights.size(); ++w) {
-        auto& readers = places[w].readers;
-        readers = range::each_once(std::move(readers));
         const auto path = owner_path(model.value_name(weights[w].value));
-        const auto owner = path.empty() ? no_id : find_module(lookup, path);
+        auto owner = path.empty() ? no_id : trail.find(path);
+        if (owner == no_id && !path.empty()) {
+            owner = find_module(lookup, path); // its own name may contain dots
+        }
+        const auto readers = places.readers[w];
         if (owner != no_id) {
-            places[w].module = owner;
+            places.module[w] = owner;
         } else if (!readers.empty()) {
-            // They are ascending, so the common ancestor of all is that of the first and the last.
-            places[w].module = modules.index().lca(readers.front(), readers.back());
+            // In preorder, the common ancestor of all is that of the first and the last.
+            const auto [first, last] = std::minmax_element(readers.begin(), readers.end());
+            places.module[w] = modules.index().lca(*first, *last);
         }
     }
     return places;

@@ -174,10 +174,11 @@ private:
         field.type = static_cast<wire_type>(type);
     }
 
-    [[nodiscard]] std::uint64_t varint() {
-        if (at_ < end_ && base_[at_] < 0x80U) {
-            return base_[at_++];
-        }
+    [[nodiscard, gnu::always_inline]] std::uint64_t varint() {
+        return at_ < end_ && base_[at_] < 0x80U ? base_[at_++] : long_varint();
+    }
+
+    [[nodiscard, gnu::noinline]] std::uint64_t long_varint() {
         const auto begin = at_;
         std::uint64_t value = 0;
         for (unsigned shift = 0; shift < 70 && at_ < end_; shift += 7) {

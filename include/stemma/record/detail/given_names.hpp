@@ -71,9 +71,7 @@ public:
         const auto message = model_->message(node);
         const auto end = message.begin + message.size;
         edits.insert_entry(end, onnx_fields::node::metadata_props, node_name_key, name);
-        std::string field;
-        append_field(onnx_fields::node::name, name, field);
-        edits.insert(end, field);
+        edits.insert_field(end, onnx_fields::node::name, name);
     }
 
 private:

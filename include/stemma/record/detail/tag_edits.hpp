@@ -134,10 +134,8 @@ public:
         }
         if (!seen.has_doc_string && added->has_doc_lines()) {
             std::string lines;
-            std::string field;
             added->append_doc_lines(node, lines);
-            detail::append_field(at_node::doc_string, lines, field);
-            edits.insert(end, field);
+            edits.insert_field(end, at_node::doc_string, lines);
         }
         insert(end, added->name_space_field(), edits);
     }
