@@ -24,6 +24,8 @@ static_assert(std::endian::native == std::endian::little);
 /// (bench/io/detail/xxh64_bench.cpp). It detects accidents, not adversaries.
 class xxh64_digest {
 public:
+    xxh64_digest() noexcept : rest_() {}
+
     /// Appends bytes. Complexity: O(bytes).
     void add(std::string_view bytes) noexcept {
         size_ += bytes.size();
@@ -48,7 +50,43 @@ public:
     }
 
     /// Returns: the hash of all bytes so far. Complexity: O(1).
-    [[nodiscard]] std::uint64_t value() const noexcept {
+    [[nodiscard]] std::uint64_t value() const noexcept { return finish(rest_, waiting_); }
+
+    /// Returns: the hash of `bytes` alone, without a copy. Complexity: O(bytes).
+    [[nodiscard]] static std::uint64_t of(std::string_view bytes) noexcept {
+        xxh64_digest digest(bytes.size());
+        for (; bytes.size() >= block; bytes.remove_prefix(block)) {
+            digest.take_block(bytes.data());
+        }
+        return digest.finish(bytes.data(), bytes.size());
+    }
+
+private:
+    static constexpr std::uint64_t p1 = 0x9e37'79b1'85eb'ca87U;
+    static constexpr std::uint64_t p2 = 0xc2b2'ae3d'27d4'eb4fU;
+    static constexpr std::uint64_t p3 = 0x1656'67b1'9e37'79f9U;
+    static constexpr std::uint64_t p4 = 0x85eb'ca77'c2b2'ae63U;
+    static constexpr std::uint64_t p5 = 0x27d4'eb2f'1656'67c5U;
+    static constexpr std::size_t block = 32;
+
+    /// Of so many bytes, which are never put into `rest_`.
+    explicit xxh64_digest(std::uint64_t size) noexcept : size_(size) {}
+
+    [[nodiscard]] static constexpr std::uint64_t rotate(std::uint64_t x, unsigned by) noexcept {
+        return x << by | x >> (64U - by);
+    }
+    [[nodiscard]] static constexpr std::uint64_t round(std::uint64_t lane,
+                                                       std::uint64_t word) noexcept {
+        return rotate(lane + word * p2, 31) * p1;
+    }
+    template <class Word>
+    [[nodiscard]] static std::uint64_t read(const char* p) noexcept {
+        Word word = 0;
+        std::memcpy(&word, p, sizeof word);
+        return word;
+    }
+    /// `p` are the last bytes, less than a block.
+    [[nodiscard]] std::uint64_t finish(const char* p, std::size_t remaining) const noexcept {
         std::uint64_t hash = p5;
         if (size_ >= block) {
             hash = rotate(lanes_[0], 1) + rotate(lanes_[1], 7) + rotate(lanes_[2], 12) +
@@ -58,8 +96,6 @@ public:
             }
         }
         hash += size_;
-        const char* p = rest_;
-        auto remaining = waiting_;
         for (; remaining >= 8; p += 8, remaining -= 8) {
             hash = rotate(hash ^ round(0, read<std::uint64_t>(p)), 27) * p1 + p4;
         }
@@ -76,27 +112,6 @@ public:
         return hash ^ hash >> 32U;
     }
 
-private:
-    static constexpr std::uint64_t p1 = 0x9e37'79b1'85eb'ca87U;
-    static constexpr std::uint64_t p2 = 0xc2b2'ae3d'27d4'eb4fU;
-    static constexpr std::uint64_t p3 = 0x1656'67b1'9e37'79f9U;
-    static constexpr std::uint64_t p4 = 0x85eb'ca77'c2b2'ae63U;
-    static constexpr std::uint64_t p5 = 0x27d4'eb2f'1656'67c5U;
-    static constexpr std::size_t block = 32;
-
-    [[nodiscard]] static constexpr std::uint64_t rotate(std::uint64_t x, unsigned by) noexcept {
-        return x << by | x >> (64U - by);
-    }
-    [[nodiscard]] static constexpr std::uint64_t round(std::uint64_t lane,
-                                                       std::uint64_t word) noexcept {
-        return rotate(lane + word * p2, 31) * p1;
-    }
-    template <class Word>
-    [[nodiscard]] static std::uint64_t read(const char* p) noexcept {
-        Word word = 0;
-        std::memcpy(&word, p, sizeof word);
-        return word;
-    }
     void take_block(const char* p) noexcept {
         for (unsigned i = 0; i < 4; ++i) {
             lanes_[i] = round(lanes_[i], read<std::uint64_t>(p + std::size_t{8} * i));
@@ -106,14 +121,12 @@ private:
     std::uint64_t lanes_[4] = {p1 + p2, p2, 0, 0 - p1};
     std::uint64_t size_ = 0;
     std::size_t waiting_ = 0;
-    char rest_[block] = {};
+    char rest_[block]; // the bytes behind the last block
 };
 
 /// Returns: the hash of `bytes`. Complexity: O(bytes).
 [[nodiscard]] inline std::uint64_t xxh64(std::string_view bytes) noexcept {
-    xxh64_digest digest;
-    digest.add(bytes);
-    return digest.value();
+    return xxh64_digest::of(bytes);
 }
 
 /// Returns: a hash as 16 hexadecimal digits. Complexity: O(1).
