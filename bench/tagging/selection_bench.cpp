@@ -80,7 +80,7 @@ void select_modules(benchmark::State& state) {
 }
 
 void select_modules_by_name(benchmark::State& state) {
-    select_beside(state, stemma::any_selection<many_modules>(marked{}));
+    select_beside(state, stemma::any_policy<stemma::selection_category, many_modules>(marked{}));
 }
 
 void sizes(benchmark::internal::Benchmark* bench) {

@@ -96,7 +96,7 @@ void print_conflicts(const stemma::attributed_model& opened, const std::vector<i
 /// The largest modules by weights, then by nodes.
 void print_modules(const stemma::attributed_model& opened, const stemma::model_report& report,
                    std::size_t rows, bool whole) {
-    auto order = report.part.modules;
+    auto order = report.modules;
     const auto& counts = report.analysis.modules;
     std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
         return counts.bytes[a] != counts.bytes[b] ? counts.bytes[a] > counts.bytes[b]
@@ -161,10 +161,10 @@ void print_lists(const stemma::attributed_model& opened, const stemma::model_ana
 
 void print_text(const analyze_options& options, const stemma::attributed_model& opened,
                 const stemma::model_report& report) {
-    const auto& [part, summary, analysis, captured] = report;
+    const auto& [nodes, modules, summary, analysis, captured] = report;
     if (!options.filter.empty()) {
         print_row("filter", fmt::format("{}: {} of {}, and the modules with them", options.filter,
-                                        grouped(part.nodes.size()),
+                                        grouped(nodes.size()),
                                         counted(opened.model().node_count(), "node")));
     }
     // What is not about the nodes themselves says that it is of more than these.
@@ -175,8 +175,8 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
                                     grouped(summary.full_scope), grouped(summary.path_only),
                                     grouped(summary.name_only)));
     std::string dialects;
-    for (const auto& [dialect, nodes] : summary.dialects) {
-        dialects += fmt::format("{}{} {}", dialects.empty() ? "" : ", ", dialect, grouped(nodes));
+    for (const auto& [dialect, count] : summary.dialects) {
+        dialects += fmt::format("{}{} {}", dialects.empty() ? "" : ", ", dialect, grouped(count));
     }
     for (const auto& one : captured) {
         print_row(std::string(stemma::to_string(one.source)),
@@ -188,14 +188,14 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
     print_row("weights", std::string(of_all) + weights_by_kind(analysis.modules));
     put("\n{}\n", shaded(fmt::format("{:>9} {:>7}  {}", "nodes", "share", "tag"), shade::strong));
     std::size_t shown = 0;
-    for (const auto& [tag, nodes] : summary.tags) {
+    for (const auto& [tag, count] : summary.tags) {
         if (++shown > options.rows) {
             put("{:>9} {:>7}  and {} more tags\n", "", "",
                 grouped(summary.tags.size() - options.rows));
             break;
         }
-        put("{:>9} {:>5.1f} %  {}\n", grouped(nodes),
-            100.0 * static_cast<double>(nodes) /
+        put("{:>9} {:>5.1f} %  {}\n", grouped(count),
+            100.0 * static_cast<double>(count) /
                 static_cast<double>(std::max<std::size_t>(summary.nodes, 1)),
             shaded(shortened(tag, 80), shade::name));
     }
@@ -208,7 +208,7 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
     if (whole) {
         print_lists(opened, analysis, options.rows);
     }
-    print_conflicts(opened, part.nodes, options.rows);
+    print_conflicts(opened, nodes, options.rows);
 }
 
 /// Standard output as a sink for names.
@@ -307,15 +307,15 @@ int analyze_cost(const analyze_options& options) {
     const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
     const auto report = stemma::analyze_model(*opened, options.filter, "");
     const auto& counts = report.analysis.modules;
-    const auto& modules = report.part.modules;
+    const auto& modules = report.modules;
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_cost(out, cost, *opened, modules, counts);
+        stemma::write_json(out, cost, *opened, modules, counts);
     } else if (options.common.format == "csv") {
         names_output out;
         if (options.table == "nodes") {
             note_gaps(options.common, cost);
-            stemma::write_node_cost_csv(out, cost, *opened, report.part.nodes);
+            stemma::write_csv(out, cost, *opened, report.nodes);
             return done;
         }
         stemma::write_csv(out, cost, *opened, modules, counts);
@@ -328,7 +328,6 @@ int analyze_cost(const analyze_options& options) {
 /// The source lines of nodes, most nodes first.
 int analyze_lines(const analyze_options& options) {
     const auto opened = open_model(options.common);
-    const auto part = stemma::find_part(*opened, options.filter);
     std::optional<stemma::model_cost> cost;
     stemma::line_columns columns;
     if (options.cost) {
@@ -347,11 +346,11 @@ int analyze_lines(const analyze_options& options) {
         add("flops", [](const auto& of, id node) { return of.node_flops(node); });
         note_gaps(options.common, *cost);
     }
-    auto rows = stemma::group_by_line(*opened, part.nodes,
+    auto rows = stemma::group_by_line(*opened, options.filter,
                                       [&](id node) { return cost ? cost->node_flops(node) : 1.0; });
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_lines(out, rows, *opened, columns);
+        stemma::write_json(out, rows, *opened, columns);
         return done;
     }
     if (options.common.format == "csv") {
@@ -377,7 +376,7 @@ int analyze(const analyze_options& options) {
     report.summary.seconds = elapsed.count();
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_report(out, report, *opened);
+        stemma::write_json(out, report, *opened);
     } else if (options.common.format == "csv") {
         names_output out;
         stemma::write_csv(out, stemma::parse_name<stemma::report_table>(options.table).value(),

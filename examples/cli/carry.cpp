@@ -90,7 +90,7 @@ int carry(const carry_options& options) {
     }
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_summary(out, summary);
+        stemma::write_json(out, summary);
     }
     return done;
 }

@@ -123,7 +123,7 @@ int compare(const compare_options& options) {
         {options.wants("structure"), options.wants("initializers"), options.wants("tags")});
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_comparison(out, comparison, *first, *second);
+        stemma::write_json(out, comparison, *first, *second);
     } else {
         if (comparison.parts.structure) {
             print_structure(comparison, *first, *second);

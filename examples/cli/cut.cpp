@@ -40,9 +40,9 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
             const std::vector<stemma::cut_record>& records) {
     if (asked.common.format == "json") {
         standard_output out;
-        stemma::write_cut_records(out, records,
-                                  std::filesystem::path(asked.common.model).filename().string(),
-                                  opened.modules(), opened.tags().tags);
+        stemma::write_json(out, records,
+                           std::filesystem::path(asked.common.model).filename().string(),
+                           opened.modules(), opened.tags().tags);
         return;
     }
     constexpr std::size_t most_refusals = 20;

@@ -311,7 +311,7 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
                                 module_of(second, options.modules.back()), how);
     if (options.common.format == "json") {
         write_output(options.output, [&](auto& sink) {
-            stemma::write_module_diff(sink, comparison, first, second, options.nodes);
+            stemma::write_json(sink, comparison, first, second, options.nodes);
         });
     } else {
         const auto& entry = comparison.difference;
@@ -385,7 +385,7 @@ int diff(const diff_options& options) {
                                               stemma::link_nodes(difference, first, second, how),
                                               first.model(), second.model());
             } else {
-                stemma::write_diff(sink, difference, first, second, options.nodes);
+                stemma::write_json(sink, difference, first, second, options.nodes);
             }
         });
     }

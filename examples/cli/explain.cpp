@@ -378,7 +378,7 @@ int explain(const explain_options& options) {
     }
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_explanations(out, answers, explainer);
+        stemma::write_json(out, answers, explainer);
     }
     return status;
 }

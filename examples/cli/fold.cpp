@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/fold/fold_file.hpp>
+#include <stemma/fold/model_fold.hpp>
 
 #include <fmt/core.h>
 
@@ -41,7 +41,8 @@ void print_text(const fold_options& options, const stemma::model_fold& folded,
     }
 }
 
-void say_what_is_left(const fold_options& options, const stemma::nodes_left& remaining) {
+void say_what_is_left(const fold_options& options,
+                      const stemma::model_fold::nodes_left& remaining) {
     const auto say = [&](std::size_t nodes, std::string_view why) {
         if (nodes > 0) {
             note(options.common, fmt::format("{}: {} left in place: {}", options.common.model,
@@ -63,7 +64,7 @@ stemma::model_fold plan(const stemma::attributed_model& opened,
         if (problem.code() != stemma::error_code::not_found) {
             throw;
         }
-        const auto other = stemma::find_foldable(opened, folding);
+        const auto other = stemma::model_fold::find_foldable(opened, folding);
         if (!other) {
             throw;
         }
@@ -98,7 +99,7 @@ int fold(const fold_options& options) {
     const auto bytes = folded.write(output, writing(options.output));
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_folds(out, folded, *opened, bytes);
+        stemma::write_json(out, folded, *opened, bytes);
     } else if (!options.common.quiet) {
         print_text(options, folded, opened->file().bytes().size(), bytes);
     }

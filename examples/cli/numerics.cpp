@@ -226,7 +226,7 @@ int numerics(const numerics_request& asked) {
     }
     if (asked.common.format == "json") {
         standard_output out;
-        stemma::write_numerics(out, report, a, b);
+        stemma::write_json(out, report, a, b);
     } else {
         print_report(asked, *opened, report);
     }

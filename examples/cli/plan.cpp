@@ -29,10 +29,10 @@ struct plan_request {
 };
 
 int show_placement(const plan_request& asked, const stemma::attributed_model& opened) {
-    const auto placement = stemma::place_modules(opened, stemma::read_placement(asked.placement));
+    const auto placement = stemma::place_modules(opened, asked.placement);
     if (asked.common.format == "json") {
         standard_output out;
-        stemma::write_placement(out, placement, opened);
+        stemma::write_json(out, placement, opened);
         return done;
     }
     const auto& tree = opened.modules().index();
@@ -70,12 +70,10 @@ int list_for_tool(const plan_request& asked) {
     if (asked.from.empty()) {
         result = stemma::plan_for_query(*opened, asked.exclude);
     } else {
-        const auto modules = stemma::sensitive_modules(asked.from);
-        const auto count = asked.top == 0 ? modules.size() : std::min(asked.top, modules.size());
-        if (count == 0) {
+        result = stemma::plan_for_report(*opened, asked.from, asked.top);
+        if (result.modules == 0) {
             note(asked.common, asked.from + ": no module is known to exceed a bound");
         }
-        result = stemma::plan_for_modules(*opened, std::span(modules).first(count));
     }
     if (asked.to == "layer-ann") {
         if (asked.output.path == "-") {

@@ -108,10 +108,9 @@ void print_providers(const stemma::attributed_model& opened, const stemma::modul
     print_rest(mixed.size(), rows);
 }
 
-void print_text(const profile_options& options, const stemma::attributed_model& opened,
-                const stemma::module_times& times, const stemma::profile_source& source) {
-    print_modules(options, opened, times);
-    print_providers(opened, times, options.rows);
+void print_text(const profile_options& options, const stemma::module_times& times) {
+    print_modules(options, times.model(), times);
+    print_providers(times.model(), times, options.rows);
     const auto& rest = times.unmatched();
     if (!rest.empty()) {
         put("\n{}\n", shaded("times without a node", shade::strong));
@@ -122,30 +121,28 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
         print_rest(rest.size(), options.rows);
     }
     put("{}\n",
-        shaded(fmt::format("{} ms in {}{}; {}{}", milliseconds(times.total()),
-                           counted(times.runs(), "run"),
-                           source.dropped > 0 ? fmt::format(" ({} dropped)", source.dropped) : "",
-                           source.format,
-                           times.fused() == 0 ? std::string()
-                           : source.divided   ? fmt::format("; {} divided by cost",
-                                                            counted(times.fused(), "kernel"))
-                                              : fmt::format("; {} assigned to their common module",
-                                                            counted(times.fused(), "fused kernel"))),
+        shaded(fmt::format(
+                   "{} ms in {}{}; {}{}", milliseconds(times.total()), counted(times.runs(), "run"),
+                   times.dropped() > 0 ? fmt::format(" ({} dropped)", times.dropped()) : "",
+                   times.formats(),
+                   times.fused() == 0 ? std::string()
+                   : times.is_divided()
+                       ? fmt::format("; {} divided by cost", counted(times.fused(), "kernel"))
+                       : fmt::format("; {} assigned to their common module",
+                                     counted(times.fused(), "fused kernel"))),
                shade::dim));
 }
 
 /// The source lines that took most time.
-void print_lines(const profile_options& options, const stemma::attributed_model& opened,
-                 const stemma::module_times& times) {
-    std::vector<id> nodes(opened.model().node_count());
-    std::iota(nodes.begin(), nodes.end(), id{0});
-    auto rows = stemma::group_by_line(opened, nodes, [&](id node) { return times.node(node); });
+void print_lines(const profile_options& options, const stemma::module_times& times) {
+    const auto& opened = times.model();
+    auto rows = stemma::group_by_line(opened, {}, [&](id node) { return times.node(node); });
     if (options.common.format != "text") {
         const stemma::line_columns columns{
             {"microseconds", [](const stemma::line_row& row) { return std::llround(row.amount); }}};
         write_output(options.output, [&](auto& sink) {
             if (options.common.format == "json") {
-                stemma::write_lines(sink, rows, opened, columns);
+                stemma::write_json(sink, rows, opened, columns);
             } else {
                 stemma::write_csv(sink, rows, columns);
             }
@@ -174,8 +171,8 @@ void print_lines(const profile_options& options, const stemma::attributed_model&
 }
 
 /// Two profiles side by side, per run.
-void print_pairs(const profile_options& options, const stemma::timed_modules& first,
-                 const stemma::timed_modules& second) {
+void print_pairs(const profile_options& options, const stemma::module_times& first,
+                 const stemma::module_times& second) {
     const auto row = [](double before, double after, const std::string& text) {
         const auto ratio =
             before > 0 && after > 0 ? fmt::format("{:.2f}x", after / before) : std::string();
@@ -187,7 +184,7 @@ void print_pairs(const profile_options& options, const stemma::timed_modules& fi
                        shade::strong));
     for (const auto& pair : stemma::compare_times(first, second)) {
         const bool new_one = pair.first == stemma::no_id;
-        const auto& modules = new_one ? *second.modules : *first.modules;
+        const auto& modules = (new_one ? second : first).model().modules();
         const auto m = new_one ? pair.second : pair.first;
         const auto depth = std::size_t{modules.index().depth(m)};
         if (depth > options.depth) {
@@ -201,21 +198,17 @@ void print_pairs(const profile_options& options, const stemma::timed_modules& fi
             std::string(new_one ? 2 : 2 * std::min<std::size_t>(depth, 24), ' ') +
                 shaded(shortened(name, 60), shade::name));
     }
-    if (!first.times->unmatched().empty() || !second.times->unmatched().empty()) {
-        row(first.times->per_run(first.times->unmatched_total()),
-            second.times->per_run(second.times->unmatched_total()), "(unmatched)");
+    if (!first.unmatched().empty() || !second.unmatched().empty()) {
+        row(first.per_run(first.unmatched_total()), second.per_run(second.unmatched_total()),
+            "(unmatched)");
     }
-    row(first.times->per_run(first.times->total()), second.times->per_run(second.times->total()),
-        "total");
+    row(first.per_run(first.total()), second.per_run(second.total()), "total");
 }
 
 /// A profile with its model.
 struct timed_model {
     std::unique_ptr<stemma::attributed_model> opened;
     stemma::module_times times;
-    stemma::profile_source source;
-
-    [[nodiscard]] stemma::timed_modules by_module() const { return {&times, &opened->modules()}; }
 };
 
 /// Returns: nothing, after a note, if MODEL was not made from `--original`.
@@ -237,17 +230,9 @@ std::optional<timed_model> time_model(const profile_options& options, const std:
         throw stemma::error(stemma::error_code::refused, options.original, "--original",
                             "is not an ONNX file");
     }
-    const auto read = stemma::read_profiles(files, options.warm_up);
-    stemma::time_options how;
-    std::optional<stemma::model_cost> cost;
-    if (options.divide) {
-        cost.emplace(stemma::find_cost(*opened));
-        how.weight = [&](id node) { return cost->node_flops(node); };
-    }
-    auto times = stemma::find_times(read.measured, *opened, how);
-    stemma::profile_source source{opened->model().file(), read.files, read.formats,
-                                  read.measured.dropped(), options.divide};
-    return timed_model{std::move(opened), std::move(times), std::move(source)};
+    stemma::module_times times(stemma::read_profiles(files, options.warm_up), *opened,
+                               options.divide);
+    return timed_model{std::move(opened), std::move(times)};
 }
 
 int run_profile(const profile_options& options) {
@@ -255,12 +240,9 @@ int run_profile(const profile_options& options) {
     if (!measured) {
         return found_something;
     }
-    const auto& opened = measured->opened;
     const auto& times = measured->times;
-    const auto& source = measured->source;
-    const auto& modules = opened->modules();
     if (options.by == "line") {
-        print_lines(options, *opened, times);
+        print_lines(options, times);
         return done;
     }
     const auto& format = options.common.format;
@@ -272,37 +254,36 @@ int run_profile(const profile_options& options) {
             return found_something;
         }
         if (format == "text") {
-            print_pairs(options, measured->by_module(), other->by_module());
+            print_pairs(options, times, other->times);
             return done;
         }
         write_output(options.output, [&](auto& sink) {
             if (format == "json") {
-                stemma::write_paired_times(sink, measured->by_module(), measured->source,
-                                           other->by_module(), other->source);
+                stemma::write_json(sink, times, other->times);
             } else {
-                stemma::write_csv(sink, measured->by_module(), other->by_module());
+                stemma::write_csv(sink, times, other->times);
             }
         });
         return done;
     }
     if (options.to.empty() && format == "text") {
-        print_text(options, *opened, times, source);
+        print_text(options, times);
         return done;
     }
     write_output(options.output, [&](auto& sink) {
         if (options.to == "flame") {
-            stemma::write_flame_graph(sink, times, modules, source.model);
+            stemma::write_flame_graph(sink, times);
         } else if (options.to == "speedscope") {
-            stemma::write_speedscope(sink, times, modules, source.model);
+            stemma::write_speedscope(sink, times);
         } else if (options.to == "chrome") {
-            stemma::write_chrome_trace(sink, times, modules);
+            stemma::write_chrome_trace(sink, times);
         } else if (options.to == "model-explorer") {
-            stemma::write_explorer_overlay(sink, opened->model(),
+            stemma::write_explorer_overlay(sink, times.model().model(),
                                            [&](id node) { return times.node(node); });
         } else if (format == "json") {
-            stemma::write_profile(sink, times, modules, source);
+            stemma::write_json(sink, times);
         } else {
-            stemma::write_csv(sink, times, modules);
+            stemma::write_csv(sink, times);
         }
     });
     return done;

@@ -7,7 +7,7 @@
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/parse_query.hpp>
-#include <stemma/query/sort_by_cost.hpp>
+#include <stemma/query/sort_answer.hpp>
 
 #include <fmt/core.h>
 
@@ -105,7 +105,7 @@ int run_query(const query_options& options) {
     }
     if (const auto by = stemma::parse_name<stemma::cost_measure>(options.sort)) {
         const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
-        stemma::sort_by_cost(answer, cost, *by, options.top);
+        stemma::sort_answer(answer, cost, *by, options.top);
         note_gaps(options.common, cost);
     } else {
         stemma::sort_answer(answer, *opened, stemma::parse_name<stemma::answer_order>(options.sort),
@@ -113,7 +113,7 @@ int run_query(const query_options& options) {
     }
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_answer(out, answer, options.text, *opened);
+        stemma::write_json(out, answer, options.text, *opened);
     } else {
         const pager paged;
         print_list(options, list, *opened, answer);

@@ -52,9 +52,9 @@ std::vector<bool> find_modules_with_nodes(const stemma::attributed_model& opened
     return has;
 }
 
-stemma::any_partition<> partition_of(const split_request& asked,
-                                     const stemma::attributed_model& opened,
-                                     std::vector<std::string>& notes) {
+stemma::any_policy<stemma::partition_category, stemma::operator_graph>
+partition_of(const split_request& asked, const stemma::attributed_model& opened,
+             std::vector<std::string>& notes) {
     if (asked.parts) {
         return stemma::balanced_parts{*asked.parts};
     }
@@ -77,7 +77,7 @@ stemma::any_partition<> partition_of(const split_request& asked,
 void report(const split_request& asked, const stemma::split_manifest& manifest) {
     if (asked.common.format == "json") {
         standard_output out;
-        stemma::write_split_manifest(out, manifest);
+        stemma::write_json(out, manifest);
         return;
     }
     if (asked.common.quiet) {

@@ -76,7 +76,7 @@ int tag(const tag_options& options) {
     }
     if (common.format == "json") {
         standard_output out;
-        stemma::write_summary(out, summary);
+        stemma::write_json(out, summary);
     }
     return done;
 }

@@ -396,8 +396,7 @@ tree_numbers find_numbers(const stemma::attributed_model& opened, const tree_opt
         numbers.cost = stemma::find_cost(opened, cost_options_of(options.dims));
     }
     if (uses(column_source::times)) {
-        numbers.times =
-            stemma::find_times(stemma::read_profiles(options.profiles).measured, opened);
+        numbers.times.emplace(stemma::read_profiles(options.profiles), opened);
     }
     return numbers;
 }

@@ -97,7 +97,7 @@ int validate(const validate_options& options) {
     const auto findings = find_all(options, model);
     if (options.format == "json") {
         standard_output out;
-        stemma::write_findings(out, findings, model, options.model);
+        stemma::write_json(out, findings, model, options.model);
     } else {
         print_text(options, findings);
     }

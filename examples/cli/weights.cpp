@@ -84,7 +84,7 @@ int show_weights(const weights_request& asked) {
     const auto origins = stemma::identify_parameters(*opened, options);
     if (asked.common.format == "json") {
         standard_output out;
-        stemma::write_parameters(out, origins, *opened, options.known);
+        stemma::write_json(out, origins, *opened, options.known);
         return done;
     }
     const auto is_known = [](const auto& origin) {

@@ -21,7 +21,7 @@ struct path_only {
     }
 };
 
-static_assert(stemma::explain_carrier_policy<path_only>());
+static_assert(stemma::explain_policy<stemma::carrier_category, path_only>());
 
 int main(int, char** arguments) {
     const stemma::attributed_model opened(arguments[1],

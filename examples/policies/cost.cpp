@@ -55,7 +55,7 @@ struct multiplications {
     }
 };
 
-static_assert(stemma::explain_cost_policy<multiplications>());
+static_assert(stemma::explain_policy<stemma::cost_category, multiplications>());
 
 int main(int, char** arguments) {
     const stemma::attributed_model opened(arguments[1],

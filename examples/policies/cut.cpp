@@ -32,7 +32,7 @@ struct for_c {
     [[nodiscard]] bool keeps_unused_initializers() const { return false; }
 };
 
-static_assert(stemma::explain_cut_policy<for_c>());
+static_assert(stemma::explain_policy<stemma::cut_category, for_c>());
 
 int main(int, char** arguments) {
     const stemma::attributed_model opened(arguments[1],

@@ -31,7 +31,7 @@ void show(const char* name, const Policy& policy) {
 }
 
 int main() {
-    static_assert(stemma::explain_diagnostics_policy<tags_first>());
+    static_assert(stemma::explain_policy<stemma::diagnostics_category, tags_first>());
     show("as_found", stemma::as_found{});
     show("warnings_as_errors", stemma::warnings_as_errors{});
     show("without_findings", stemma::without_findings{{"tags.*"}});

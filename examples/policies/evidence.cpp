@@ -53,7 +53,8 @@ int main() {
     const auto graph = make_graph();
     const auto ops = view_of(graph);
     const auto modules = make_modules();
-    static_assert(stemma::explain_evidence_policy<by_list, decltype(ops), stemma::module_tree>());
+    static_assert(stemma::explain_policy<stemma::evidence_category, by_list, decltype(ops),
+                                         stemma::module_tree>());
     const by_list list(std::map<std::string, std::string>{{"Relu", "stem"}});
     const stemma::evidence_sources sources(list, stemma::scope_names{});
     print(graph, modules, stemma::tag_operators(ops, modules, stemma::policies{sources}));

@@ -16,7 +16,7 @@ struct not_in_helpers {
     }
 };
 
-static_assert(stemma::explain_frames_policy<not_in_helpers>());
+static_assert(stemma::explain_policy<stemma::frames_category, not_in_helpers>());
 
 int main() {
     // As options of a model: `stemma::open(path, not_in_helpers{})`.

@@ -21,7 +21,7 @@ struct house_lexicon {
     [[nodiscard]] stemma::trail trail_of(std::string_view) const { return stemma::trail::always; }
 };
 
-static_assert(stemma::explain_lexicon_policy<house_lexicon>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, house_lexicon>());
 
 int main() {
     auto graph = make_graph();

@@ -19,7 +19,8 @@ struct class_and_path {
     }
 };
 
-static_assert(stemma::explain_naming_policy<class_and_path, stemma::module_tree>());
+static_assert(
+    stemma::explain_policy<stemma::naming_category, class_and_path, stemma::module_tree>());
 
 int main() {
     const auto graph = make_graph();

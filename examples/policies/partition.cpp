@@ -38,7 +38,7 @@ struct linker_apart {
     }
 };
 
-static_assert(stemma::explain_partition_policy<linker_apart, build_graph>());
+static_assert(stemma::explain_policy<stemma::partition_category, linker_apart, build_graph>());
 
 build_graph make_steps() {
     build_graph graph;

@@ -28,7 +28,8 @@ struct around_producers {
 int main() {
     const auto graph = make_graph();
     const auto ops = view_of(graph);
-    static_assert(stemma::explain_propagation_policy<around_producers, decltype(ops)>());
+    static_assert(
+        stemma::explain_policy<stemma::propagation_category, around_producers, decltype(ops)>());
     const auto modules = make_modules();
     print(graph, modules,
           stemma::tag_operators(ops, modules, stemma::policies{around_producers{}}));

@@ -25,7 +25,7 @@ struct deepest {
     }
 };
 
-static_assert(stemma::explain_resolution_policy<deepest>());
+static_assert(stemma::explain_policy<stemma::resolution_category, deepest>());
 
 int main() {
     auto graph = make_graph();

@@ -15,7 +15,8 @@ struct layers_only {
     }
 };
 
-static_assert(stemma::explain_selection_policy<layers_only, stemma::module_tree>());
+static_assert(
+    stemma::explain_policy<stemma::selection_category, layers_only, stemma::module_tree>());
 
 int main() {
     const auto graph = make_graph();

@@ -18,7 +18,8 @@ struct readers_of_parameters {
 int main() {
     const auto graph = make_graph();
     const auto ops = view_of(graph);
-    static_assert(stemma::explain_visibility_policy<readers_of_parameters, decltype(ops)>());
+    static_assert(stemma::explain_policy<stemma::visibility_category, readers_of_parameters,
+                                         decltype(ops)>());
     // Writers of pictures ask such a policy for every operator; see report/dot.hpp.
     for (std::size_t v = 0; v < num_vertices(graph); ++v) {
         std::cout << graph[v].type

@@ -137,7 +137,7 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
                     how.tolerance = tolerance;
                     const auto diff = stemma::diff_models(one, two, how);
                     return written(
-                        [&](auto& sink) { stemma::write_diff(sink, diff, one, two, nodes); });
+                        [&](auto& sink) { stemma::write_json(sink, diff, one, two, nodes); });
                 });
         },
         "other"_a.none(false), py::kw_only(), "nodes"_a = false, "weights"_a = true,
@@ -161,9 +161,8 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
         "placement",
         [](const model_ptr& of, const path& log) {
             return told(of, [&](const stemma::attributed_model& opened) {
-                const auto places =
-                    stemma::place_modules(opened, stemma::read_placement(log.string()));
-                return written([&](auto& sink) { stemma::write_placement(sink, places, opened); });
+                const auto places = stemma::place_modules(opened, log.string());
+                return written([&](auto& sink) { stemma::write_json(sink, places, opened); });
             });
         },
         "log"_a, "What runs where, by a log of ONNX Runtime (stemma.placement/1).");
@@ -171,9 +170,8 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
         "summary",
         [](const model_ptr& of, const std::string& oracle) {
             return told(of, [&](const stemma::attributed_model& opened) {
-                return written([&](auto& sink) {
-                    stemma::write_summary(sink, summary_of(of, opened, oracle));
-                });
+                return written(
+                    [&](auto& sink) { stemma::write_json(sink, summary_of(of, opened, oracle)); });
             });
         },
         py::kw_only(), "oracle"_a = "", "How many nodes are tagged, and how (stemma.summary/1).");

@@ -117,7 +117,7 @@ inline py::object explain(const model_ptr& of, const py::args& asked) {
                                     stemma::why_nothing(opened, answers.back().asked));
             }
         }
-        return written([&](auto& sink) { stemma::write_explanations(sink, answers, explainer); });
+        return written([&](auto& sink) { stemma::write_json(sink, answers, explainer); });
     });
 }
 
@@ -143,7 +143,7 @@ inline py_answer run_query(const model_ptr& of, const std::string& query,
         auto answer = stemma::answer_query(stemma::parse_query(model.parts(), query), model);
         const auto most = top.value_or(std::numeric_limits<std::size_t>::max());
         if (measure) {
-            stemma::sort_by_cost(answer, stemma::find_cost(model, {.dims = dims}), *measure, most);
+            stemma::sort_answer(answer, stemma::find_cost(model, {.dims = dims}), *measure, most);
             return answer;
         }
         std::optional<stemma::answer_order> order;
@@ -175,7 +175,7 @@ py::object listed(const py_answer& answer, const std::vector<stemma::id>& ids) {
 inline py::object answer_json(const py_answer& answer) {
     return told(answer.of, [&](const stemma::attributed_model& opened) {
         return written(
-            [&](auto& sink) { stemma::write_answer(sink, answer.found, answer.query, opened); });
+            [&](auto& sink) { stemma::write_json(sink, answer.found, answer.query, opened); });
     });
 }
 
@@ -246,7 +246,7 @@ inline py::object split(const model_ptr& of, const path& folder,
             how.partition = policy;
         }
         const auto split_manifest = stemma::split_to_folder(opened, folder.string(), how);
-        return written([&](auto& sink) { stemma::write_split_manifest(sink, split_manifest); });
+        return written([&](auto& sink) { stemma::write_json(sink, split_manifest); });
     });
     said.warn();
     return manifest;
@@ -265,7 +265,7 @@ inline py::object fold(const model_ptr& of, const path& output, const std::strin
     return told(of, [&](const stemma::attributed_model& opened) {
         const stemma::model_fold folded(opened, folding, output.string());
         const auto bytes = folded.write(output.string(), how);
-        return written([&](auto& sink) { stemma::write_folds(sink, folded, opened, bytes); });
+        return written([&](auto& sink) { stemma::write_json(sink, folded, opened, bytes); });
     });
 }
 
@@ -274,7 +274,7 @@ inline py::object analyze(const model_ptr& of, const std::string& filter,
     return told(of, [&](const stemma::attributed_model& opened) {
         auto report = stemma::analyze_model(opened, filter, oracle);
         report.summary.seconds = of->seconds;
-        return written([&](auto& sink) { stemma::write_report(sink, report, opened); });
+        return written([&](auto& sink) { stemma::write_json(sink, report, opened); });
     });
 }
 
@@ -285,7 +285,7 @@ inline py::object find_cost(const model_ptr& of, const std::map<std::string, std
         const auto cost = stemma::find_cost(opened, how);
         const auto report = stemma::analyze_model(opened);
         return written([&](auto& sink) {
-            stemma::write_cost(sink, cost, opened, report.part.modules, report.analysis.modules);
+            stemma::write_json(sink, cost, opened, report.modules, report.analysis.modules);
         });
     });
 }
@@ -301,18 +301,8 @@ inline py::object profile(const model_ptr& of, const py::args& files,
         paths.push_back(py::detail::cast_op<path&>(file).string());
     }
     return told(of, [&](const stemma::attributed_model& opened) {
-        const auto read = stemma::read_profiles(paths, warm_up);
-        const stemma::profile_source source{opened.model().file(), read.files, read.formats,
-                                            read.measured.dropped(), divide};
-        std::optional<stemma::model_cost> cost;
-        stemma::time_options how;
-        if (divide) {
-            cost.emplace(stemma::find_cost(opened));
-            how.weight = [&](stemma::id node) { return cost->node_flops(node); };
-        }
-        const auto times = stemma::find_times(read.measured, opened, how);
-        return written(
-            [&](auto& sink) { stemma::write_profile(sink, times, opened.modules(), source); });
+        const stemma::module_times times(stemma::read_profiles(paths, warm_up), opened, divide);
+        return written([&](auto& sink) { stemma::write_json(sink, times); });
     });
 }
 
@@ -335,7 +325,7 @@ inline py::object numerics(const model_ptr& a, const model_ptr& b, const path& v
                 throw stemma::error(stemma::error_code::not_found, other_values.string(), "",
                                     "has no counterpart of any value in " + values.string());
             }
-            return written([&](auto& sink) { stemma::write_numerics(sink, report, one, two); });
+            return written([&](auto& sink) { stemma::write_json(sink, report, one, two); });
         });
 }
 
@@ -360,9 +350,7 @@ inline py::str plan(const model_ptr& of, const std::optional<std::string>& exclu
         if (exclude) {
             precision = stemma::plan_for_query(opened, *exclude);
         } else {
-            const auto modules = stemma::sensitive_modules(report->string());
-            const auto count = top == 0 ? modules.size() : std::min(top, modules.size());
-            precision = stemma::plan_for_modules(opened, std::span(modules).first(count));
+            precision = stemma::plan_for_report(opened, report->string(), top);
         }
         return written([&](auto& sink) {
             leave_out(stemma::write_plan(sink, precision, opened, format),
@@ -382,8 +370,8 @@ inline py::object validate(const path& file, bool data) {
         const auto mapped = stemma::map_model(file.string());
         const stemma::wire_model model(mapped.bytes(), file.string());
         const auto problems = stemma::find_problems(model, {data, nullptr, &registry()});
-        json = written(
-            [&](auto& sink) { stemma::write_findings(sink, problems, model, file.string()); });
+        json =
+            written([&](auto& sink) { stemma::write_json(sink, problems, model, file.string()); });
     }
     return parsed(json);
 }

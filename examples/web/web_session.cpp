@@ -625,14 +625,14 @@ std::string session::answers::explain(const json& asked) {
                                 stemma::why_nothing(opened, what.get<std::string>()));
         }
     }
-    return written([&](auto& sink) { stemma::write_explanations(sink, answers, explainer); });
+    return written([&](auto& sink) { stemma::write_json(sink, answers, explainer); });
 }
 
 std::string session::answers::query(const json& asked) {
     const auto& opened = model_of(asked);
     const auto text = asked.at("query").get<std::string>();
     const auto answer = stemma::answer_query(stemma::parse_query(opened, text), opened);
-    return written([&](auto& sink) { stemma::write_answer(sink, answer, text, opened); });
+    return written([&](auto& sink) { stemma::write_json(sink, answer, text, opened); });
 }
 
 std::string session::answers::rows(const json& asked) {
@@ -729,7 +729,7 @@ std::string session::answers::diff(const json& asked) {
     }
     const auto difference = stemma::diff_models(first, second, how);
     return written([&](auto& sink) {
-        stemma::write_diff(sink, difference, first, second, asked.value("nodes", false));
+        stemma::write_json(sink, difference, first, second, asked.value("nodes", false));
     });
 }
 
@@ -774,7 +774,7 @@ std::string session::answers::cost(const json& asked) {
     const auto costs = stemma::find_cost(opened, how);
     const auto report = stemma::analyze_model(opened, "", "");
     return written([&](auto& sink) {
-        stemma::write_cost(sink, costs, opened, report.part.modules, report.analysis.modules);
+        stemma::write_json(sink, costs, opened, report.modules, report.analysis.modules);
     });
 }
 

@@ -35,7 +35,7 @@
 #include <stemma/cut/split_options.hpp>
 #include <stemma/cut/split_planner.hpp>
 #include <stemma/cut/split_to_folder.hpp>
-#include <stemma/fold/fold_file.hpp>
+#include <stemma/fold/model_fold.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>
 #include <stemma/fold/unfold_file.hpp>
@@ -77,7 +77,7 @@
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/model_facts.hpp>
 #include <stemma/query/query_answer.hpp>
-#include <stemma/query/sort_by_cost.hpp>
+#include <stemma/query/sort_answer.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>

@@ -95,7 +95,7 @@ TEST_CASE("similar_names: compares only names", "[lexicon]") {
     CHECK(lexicon.correspond("linear", "Gemm") == correspondence::none);
     CHECK(torch_lexicon().correspond("linear", "Gemm") == correspondence::head);
     CHECK(lexicon.trail_of("linear") == trail::maybe);
-    STATIC_REQUIRE(stemma::explain_lexicon_policy<stemma::similar_names>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::lexicon_category, stemma::similar_names>());
 }
 
 TEST_CASE("equal_names: ignores case and underscores", "[lexicon]") {
@@ -104,7 +104,7 @@ TEST_CASE("equal_names: ignores case and underscores", "[lexicon]") {
     CHECK(lexicon.correspond("add_v2", "Add") == correspondence::none);
     CHECK(lexicon.correspond("reshape", "Shape") == correspondence::none);
     CHECK(lexicon.trail_of("anything") == trail::always);
-    STATIC_REQUIRE(stemma::explain_lexicon_policy<stemma::equal_names>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::lexicon_category, stemma::equal_names>());
 }
 
 namespace {
@@ -132,7 +132,7 @@ struct without_correspond {
 
 TEST_CASE("lexicon_policy: rejects near misses", "[lexicon]") {
     STATIC_REQUIRE(stemma::lexicon_policy<torch_lexicon>);
-    STATIC_REQUIRE(stemma::explain_lexicon_policy<torch_lexicon>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::lexicon_category, torch_lexicon>());
     STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_category>);
     STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_trail>);
     STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_correspond>);

@@ -63,13 +63,13 @@ TEST_CASE("check_model: reports unreadable tags") {
     CHECK(codes == std::vector<std::string>{"tags.damaged"});
 }
 
-TEST_CASE("write_findings: counts what it lists") {
+TEST_CASE("write_json: counts what it lists") {
     stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const std::vector<stemma::finding> findings{
         {"a.b", 2, "is wrong", stemma::severity::error, "node"},
         {"a.c", stemma::no_id, "is odd", stemma::severity::warning, "model"}};
     stemma::string_sink sink;
-    stemma::write_findings(sink, findings, opened.model(), "bert");
+    stemma::write_json(sink, findings, opened.model(), "bert");
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.validate/1");
     CHECK(json["valid"] == false);

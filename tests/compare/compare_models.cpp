@@ -22,7 +22,7 @@ namespace {
 nlohmann::json written(const stemma::model_comparison& comparison,
                        const stemma::attributed_model& a, const stemma::attributed_model& b) {
     stemma::string_sink sink;
-    stemma::write_comparison(sink, comparison, a, b);
+    stemma::write_json(sink, comparison, a, b);
     return nlohmann::json::parse(sink.text);
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("compare_modules: lists the differing nodes of modules with different 
     CHECK(comparison.difference.only_second.size() ==
           comparison.second_nodes - comparison.matched_nodes);
     stemma::string_sink sink;
-    stemma::write_module_diff(sink, comparison, bert.opened, bert.opened, true);
+    stemma::write_json(sink, comparison, bert.opened, bert.opened, true);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.module_diff/1");
     CHECK(json["same_function"] == false);

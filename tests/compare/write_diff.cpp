@@ -16,13 +16,13 @@ namespace {
 nlohmann::json written(const stemma::attributed_model& a, const stemma::attributed_model& b,
                        bool nodes) {
     stemma::string_sink sink;
-    stemma::write_diff(sink, stemma::diff_models(a, b), a, b, nodes);
+    stemma::write_json(sink, stemma::diff_models(a, b), a, b, nodes);
     return nlohmann::json::parse(sink.text);
 }
 
 } // namespace
 
-TEST_CASE("write_diff: counts equal modules and lists differences") {
+TEST_CASE("write_json: counts equal modules and lists differences") {
     const stemma::attributed_model a(test::fixture("mlp/model.onnx"), {});
     const auto same = written(a, a, false);
     CHECK(same["schema"] == "stemma.diff/1");

@@ -13,28 +13,28 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_carrier_policy<complete>());
+static_assert(stemma::explain_policy<stemma::carrier_category, complete>());
 
 // expect: carrier policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_carrier_policy<not_copyable>());
+static_assert(stemma::explain_policy<stemma::carrier_category, not_copyable>());
 
 // expect: carrier policy: add `using policy_category = stemma::carrier_category;`
-static_assert(stemma::explain_carrier_policy<members>());
+static_assert(stemma::explain_policy<stemma::carrier_category, members>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_carrier_policy<of_another_role>());
+static_assert(stemma::explain_policy<stemma::carrier_category, of_another_role>());
 
 // expect: carrier policy: add `template <stemma::carrier_sink Sink> void write(const
 // stemma::operator_tags&, Sink&) const`
 struct without_members {
     using policy_category = stemma::carrier_category;
 };
-static_assert(stemma::explain_carrier_policy<without_members>());
+static_assert(stemma::explain_policy<stemma::carrier_category, without_members>());
 
 // expect: carrier policy: add `template <stemma::carrier_sink Sink> void write(const
 // stemma::operator_tags&, Sink&) const`
@@ -42,10 +42,10 @@ struct write_not_const : complete {
     template <stemma::carrier_sink Sink>
     void write(const stemma::operator_tags&, Sink&);
 };
-static_assert(stemma::explain_carrier_policy<write_not_const>());
+static_assert(stemma::explain_policy<stemma::carrier_category, write_not_const>());
 
 struct writes_text : complete {
     template <stemma::carrier_sink Sink>
     void write(std::string_view, Sink&) const;
 };
-static_assert(stemma::explain_carrier_policy<writes_text>());
+static_assert(stemma::explain_policy<stemma::carrier_category, writes_text>());

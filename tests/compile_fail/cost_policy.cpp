@@ -12,35 +12,35 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_cost_policy<complete>());
+static_assert(stemma::explain_policy<stemma::cost_category, complete>());
 
 // expect: cost policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_cost_policy<not_copyable>());
+static_assert(stemma::explain_policy<stemma::cost_category, not_copyable>());
 
 // expect: cost policy: add `using policy_category = stemma::cost_category;`
-static_assert(stemma::explain_cost_policy<members>());
+static_assert(stemma::explain_policy<stemma::cost_category, members>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_cost_policy<of_another_role>());
+static_assert(stemma::explain_policy<stemma::cost_category, of_another_role>());
 
 // expect: cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`
 struct without_members {
     using policy_category = stemma::cost_category;
 };
-static_assert(stemma::explain_cost_policy<without_members>());
+static_assert(stemma::explain_policy<stemma::cost_category, without_members>());
 
 // expect: cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`
 struct cost_not_const : complete {
     std::uint64_t cost(const stemma::operator_load&);
 };
-static_assert(stemma::explain_cost_policy<cost_not_const>());
+static_assert(stemma::explain_policy<stemma::cost_category, cost_not_const>());
 
 struct cost_of_nothing : complete {
     void cost(const stemma::operator_load&) const;
 };
-static_assert(stemma::explain_cost_policy<cost_of_nothing>());
+static_assert(stemma::explain_policy<stemma::cost_category, cost_of_nothing>());

@@ -16,21 +16,21 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_cut_policy<complete>());
+static_assert(stemma::explain_policy<stemma::cut_category, complete>());
 
 // expect: cut policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_cut_policy<not_copyable>());
+static_assert(stemma::explain_policy<stemma::cut_category, not_copyable>());
 
 // expect: cut policy: add `using policy_category = stemma::cut_category;`
-static_assert(stemma::explain_cut_policy<members>());
+static_assert(stemma::explain_policy<stemma::cut_category, members>());
 
 struct of_another_role : members {
     using policy_category = stemma::selection_category;
 };
-static_assert(stemma::explain_cut_policy<of_another_role>());
+static_assert(stemma::explain_policy<stemma::cut_category, of_another_role>());
 
 // expect: cut policy: add `bool pulls(stemma::dependence) const`
 
@@ -42,48 +42,48 @@ static_assert(stemma::explain_cut_policy<of_another_role>());
 struct without_members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_cut_policy<without_members>());
+static_assert(stemma::explain_policy<stemma::cut_category, without_members>());
 
 // expect: cut policy: add `bool pulls(stemma::dependence) const`
 struct pulls_not_const : complete {
     bool pulls(stemma::dependence);
 };
-static_assert(stemma::explain_cut_policy<pulls_not_const>());
+static_assert(stemma::explain_policy<stemma::cut_category, pulls_not_const>());
 
 struct pulls_names : complete {
     bool pulls(std::string_view) const;
 };
-static_assert(stemma::explain_cut_policy<pulls_names>());
+static_assert(stemma::explain_policy<stemma::cut_category, pulls_names>());
 
 // expect: cut policy: add `stemma::gap_rule gaps() const`
 struct gaps_not_const : complete {
     stemma::gap_rule gaps();
 };
-static_assert(stemma::explain_cut_policy<gaps_not_const>());
+static_assert(stemma::explain_policy<stemma::cut_category, gaps_not_const>());
 
 struct gaps_yes_or_no : complete {
     bool gaps() const;
 };
-static_assert(stemma::explain_cut_policy<gaps_yes_or_no>());
+static_assert(stemma::explain_policy<stemma::cut_category, gaps_yes_or_no>());
 
 // expect: cut policy: add `std::string boundary_name(std::string_view) const`
 struct boundary_name_not_const : complete {
     std::string boundary_name(std::string_view);
 };
-static_assert(stemma::explain_cut_policy<boundary_name_not_const>());
+static_assert(stemma::explain_policy<stemma::cut_category, boundary_name_not_const>());
 
 struct boundary_name_view : complete {
     std::string_view boundary_name(std::string_view) const;
 };
-static_assert(stemma::explain_cut_policy<boundary_name_view>());
+static_assert(stemma::explain_policy<stemma::cut_category, boundary_name_view>());
 
 // expect: cut policy: add `bool keeps_unused_initializers() const`
 struct keeps_not_const : complete {
     bool keeps_unused_initializers();
 };
-static_assert(stemma::explain_cut_policy<keeps_not_const>());
+static_assert(stemma::explain_policy<stemma::cut_category, keeps_not_const>());
 
 struct keeps_void : complete {
     void keeps_unused_initializers() const;
 };
-static_assert(stemma::explain_cut_policy<keeps_void>());
+static_assert(stemma::explain_policy<stemma::cut_category, keeps_void>());

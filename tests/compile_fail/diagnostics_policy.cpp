@@ -12,37 +12,37 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_diagnostics_policy<complete>());
+static_assert(stemma::explain_policy<stemma::diagnostics_category, complete>());
 
 // expect: diagnostics policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_diagnostics_policy<not_copyable>());
+static_assert(stemma::explain_policy<stemma::diagnostics_category, not_copyable>());
 
 // expect: diagnostics policy: add `using policy_category = stemma::diagnostics_category;`
-static_assert(stemma::explain_diagnostics_policy<members>());
+static_assert(stemma::explain_policy<stemma::diagnostics_category, members>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_diagnostics_policy<of_another_role>());
+static_assert(stemma::explain_policy<stemma::diagnostics_category, of_another_role>());
 
 // expect: diagnostics policy: add `std::optional<stemma::severity> judge(const stemma::finding&)
 // const`
 struct without_members {
     using policy_category = stemma::diagnostics_category;
 };
-static_assert(stemma::explain_diagnostics_policy<without_members>());
+static_assert(stemma::explain_policy<stemma::diagnostics_category, without_members>());
 
 // expect: diagnostics policy: add `std::optional<stemma::severity> judge(const stemma::finding&)
 // const`
 struct judge_not_const : complete {
     std::optional<stemma::severity> judge(const stemma::finding&);
 };
-static_assert(stemma::explain_diagnostics_policy<judge_not_const>());
+static_assert(stemma::explain_policy<stemma::diagnostics_category, judge_not_const>());
 
 struct judge_void : complete {
     void judge(const stemma::finding&) const;
 };
-static_assert(stemma::explain_diagnostics_policy<judge_void>());
+static_assert(stemma::explain_policy<stemma::diagnostics_category, judge_void>());

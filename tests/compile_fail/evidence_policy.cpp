@@ -27,45 +27,51 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_evidence_policy<complete, operators, modules>());
+static_assert(stemma::explain_policy<stemma::evidence_category, complete, operators, modules>());
 
 // expect: evidence policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_evidence_policy<not_copyable, operators, modules>());
+static_assert(
+    stemma::explain_policy<stemma::evidence_category, not_copyable, operators, modules>());
 
 // expect: evidence policy: add `using policy_category = stemma::evidence_category;`
-static_assert(stemma::explain_evidence_policy<members, operators, modules>());
+static_assert(stemma::explain_policy<stemma::evidence_category, members, operators, modules>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_evidence_policy<of_another_role, operators, modules>());
+static_assert(
+    stemma::explain_policy<stemma::evidence_category, of_another_role, operators, modules>());
 
 // expect: evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`
 struct without_members {
     using policy_category = stemma::evidence_category;
 };
-static_assert(stemma::explain_evidence_policy<without_members, operators, modules>());
+static_assert(
+    stemma::explain_policy<stemma::evidence_category, without_members, operators, modules>());
 
 // expect: evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`
 struct prepare_not_const : complete {
     claims prepare(stemma::evidence_context<operators, modules>&);
 };
-static_assert(stemma::explain_evidence_policy<prepare_not_const, operators, modules>());
+static_assert(
+    stemma::explain_policy<stemma::evidence_category, prepare_not_const, operators, modules>());
 
 struct prepare_without_context : complete {
     claims prepare(const operators&, const modules&) const;
 };
-static_assert(stemma::explain_evidence_policy<prepare_without_context, operators, modules>());
+static_assert(stemma::explain_policy<stemma::evidence_category, prepare_without_context, operators,
+                                     modules>());
 
 // expect: evidence policy: the result of prepare() needs `void for_each_claim(vertex, Function)
 // const`
 struct prepares_a_number : complete {
     int prepare(stemma::evidence_context<operators, modules>&) const;
 };
-static_assert(stemma::explain_evidence_policy<prepares_a_number, operators, modules>());
+static_assert(
+    stemma::explain_policy<stemma::evidence_category, prepares_a_number, operators, modules>());
 
 struct claims_not_const {
     template <class Function>
@@ -74,4 +80,5 @@ struct claims_not_const {
 struct prepares_not_const : complete {
     claims_not_const prepare(stemma::evidence_context<operators, modules>&) const;
 };
-static_assert(stemma::explain_evidence_policy<prepares_not_const, operators, modules>());
+static_assert(
+    stemma::explain_policy<stemma::evidence_category, prepares_not_const, operators, modules>());

@@ -10,35 +10,35 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_frames_policy<complete>());
+static_assert(stemma::explain_policy<stemma::frames_category, complete>());
 
 // expect: frames policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_frames_policy<not_copyable>());
+static_assert(stemma::explain_policy<stemma::frames_category, not_copyable>());
 
 // expect: frames policy: add `using policy_category = stemma::frames_category;`
-static_assert(stemma::explain_frames_policy<members>());
+static_assert(stemma::explain_policy<stemma::frames_category, members>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_frames_policy<of_another_role>());
+static_assert(stemma::explain_policy<stemma::frames_category, of_another_role>());
 
 // expect: frames policy: add `stemma::frame_kind kind(const stemma::source_position&) const`
 struct without_members {
     using policy_category = stemma::frames_category;
 };
-static_assert(stemma::explain_frames_policy<without_members>());
+static_assert(stemma::explain_policy<stemma::frames_category, without_members>());
 
 // expect: frames policy: add `stemma::frame_kind kind(const stemma::source_position&) const`
 struct kind_not_const : complete {
     stemma::frame_kind kind(const stemma::source_position&);
 };
-static_assert(stemma::explain_frames_policy<kind_not_const>());
+static_assert(stemma::explain_policy<stemma::frames_category, kind_not_const>());
 
 struct kind_of_truth : complete {
     bool kind(const stemma::source_position&) const;
 };
-static_assert(stemma::explain_frames_policy<kind_of_truth>());
+static_assert(stemma::explain_policy<stemma::frames_category, kind_of_truth>());

@@ -13,21 +13,21 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_lexicon_policy<complete>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, complete>());
 
 // expect: lexicon policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_lexicon_policy<not_copyable>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, not_copyable>());
 
 // expect: lexicon policy: add `using policy_category = stemma::lexicon_category;`
-static_assert(stemma::explain_lexicon_policy<members>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, members>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_lexicon_policy<of_another_role>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, of_another_role>());
 
 // expect: lexicon policy: add `stemma::correspondence correspond(std::string_view captured,
 // std::string_view type) const`
@@ -36,27 +36,27 @@ static_assert(stemma::explain_lexicon_policy<of_another_role>());
 struct without_members {
     using policy_category = stemma::lexicon_category;
 };
-static_assert(stemma::explain_lexicon_policy<without_members>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, without_members>());
 
 // expect: lexicon policy: add `stemma::correspondence correspond(std::string_view captured,
 // std::string_view type) const`
 struct correspond_not_const : complete {
     stemma::correspondence correspond(std::string_view, std::string_view);
 };
-static_assert(stemma::explain_lexicon_policy<correspond_not_const>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, correspond_not_const>());
 
 struct correspond_yes_or_no : complete {
     bool correspond(std::string_view, std::string_view) const;
 };
-static_assert(stemma::explain_lexicon_policy<correspond_yes_or_no>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, correspond_yes_or_no>());
 
 // expect: lexicon policy: add `stemma::trail trail_of(std::string_view captured) const`
 struct trail_of_not_const : complete {
     stemma::trail trail_of(std::string_view);
 };
-static_assert(stemma::explain_lexicon_policy<trail_of_not_const>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, trail_of_not_const>());
 
 struct trail_of_yes_or_no : complete {
     bool trail_of(std::string_view) const;
 };
-static_assert(stemma::explain_lexicon_policy<trail_of_yes_or_no>());
+static_assert(stemma::explain_policy<stemma::lexicon_category, trail_of_yes_or_no>());

@@ -17,35 +17,35 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_naming_policy<complete, modules>());
+static_assert(stemma::explain_policy<stemma::naming_category, complete, modules>());
 
 // expect: naming policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_naming_policy<not_copyable, modules>());
+static_assert(stemma::explain_policy<stemma::naming_category, not_copyable, modules>());
 
 // expect: naming policy: add `using policy_category = stemma::naming_category;`
-static_assert(stemma::explain_naming_policy<members, modules>());
+static_assert(stemma::explain_policy<stemma::naming_category, members, modules>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_naming_policy<of_another_role, modules>());
+static_assert(stemma::explain_policy<stemma::naming_category, of_another_role, modules>());
 
 // expect: naming policy: add `void name_modules(const Modules&, stemma::tag_table&) const`
 struct without_members {
     using policy_category = stemma::naming_category;
 };
-static_assert(stemma::explain_naming_policy<without_members, modules>());
+static_assert(stemma::explain_policy<stemma::naming_category, without_members, modules>());
 
 // expect: naming policy: add `void name_modules(const Modules&, stemma::tag_table&) const`
 struct name_modules_not_const : complete {
     void name_modules(const modules&, stemma::tag_table&);
 };
-static_assert(stemma::explain_naming_policy<name_modules_not_const, modules>());
+static_assert(stemma::explain_policy<stemma::naming_category, name_modules_not_const, modules>());
 
 struct name_modules_in_text : complete {
     void name_modules(const modules&, std::string&) const;
 };
-static_assert(stemma::explain_naming_policy<name_modules_in_text, modules>());
+static_assert(stemma::explain_policy<stemma::naming_category, name_modules_in_text, modules>());

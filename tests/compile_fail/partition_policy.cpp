@@ -11,35 +11,35 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_partition_policy<complete>());
+static_assert(stemma::explain_policy<stemma::partition_category, complete>());
 
 // expect: partition policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_partition_policy<not_copyable>());
+static_assert(stemma::explain_policy<stemma::partition_category, not_copyable>());
 
 // expect: partition policy: add `using policy_category = stemma::partition_category;`
-static_assert(stemma::explain_partition_policy<members>());
+static_assert(stemma::explain_policy<stemma::partition_category, members>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_partition_policy<of_another_role>());
+static_assert(stemma::explain_policy<stemma::partition_category, of_another_role>());
 
 // expect: partition policy: add `stemma::partition_plan partition(const
 // stemma::partition_problem<Graph>&) const`
 struct without_members {
     using policy_category = stemma::partition_category;
 };
-static_assert(stemma::explain_partition_policy<without_members>());
+static_assert(stemma::explain_policy<stemma::partition_category, without_members>());
 
 struct partition_not_const : complete {
     stemma::partition_plan partition(const stemma::partition_problem<stemma::operator_graph>&);
 };
-static_assert(stemma::explain_partition_policy<partition_not_const>());
+static_assert(stemma::explain_policy<stemma::partition_category, partition_not_const>());
 
 struct partition_void : complete {
     void partition(const stemma::partition_problem<stemma::operator_graph>&) const;
 };
-static_assert(stemma::explain_partition_policy<partition_void>());
+static_assert(stemma::explain_policy<stemma::partition_category, partition_void>());

@@ -18,35 +18,35 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_visibility_policy<complete, operators>());
+static_assert(stemma::explain_policy<stemma::visibility_category, complete, operators>());
 
 // expect: visibility policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_visibility_policy<not_copyable, operators>());
+static_assert(stemma::explain_policy<stemma::visibility_category, not_copyable, operators>());
 
 // expect: visibility policy: add `using policy_category = stemma::visibility_category;`
-static_assert(stemma::explain_visibility_policy<members, operators>());
+static_assert(stemma::explain_policy<stemma::visibility_category, members, operators>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_visibility_policy<of_another_role, operators>());
+static_assert(stemma::explain_policy<stemma::visibility_category, of_another_role, operators>());
 
 // expect: visibility policy: add `bool shows(const Ops&, operator) const`
 struct without_members {
     using policy_category = stemma::visibility_category;
 };
-static_assert(stemma::explain_visibility_policy<without_members, operators>());
+static_assert(stemma::explain_policy<stemma::visibility_category, without_members, operators>());
 
 // expect: visibility policy: add `bool shows(const Ops&, operator) const`
 struct shows_not_const : complete {
     bool shows(const operators&, stemma::id);
 };
-static_assert(stemma::explain_visibility_policy<shows_not_const, operators>());
+static_assert(stemma::explain_policy<stemma::visibility_category, shows_not_const, operators>());
 
 struct shows_all : complete {
     bool shows(const operators&) const;
 };
-static_assert(stemma::explain_visibility_policy<shows_all, operators>());
+static_assert(stemma::explain_policy<stemma::visibility_category, shows_all, operators>());

@@ -26,10 +26,8 @@ TEST_CASE("compare_times: pairs modules by path, with times per run", "[profile]
     }
     two.add({"/fc1/Gemm", "", "", 50});
     two.add({"elsewhere", "", "", 7});
-    const auto times_one = stemma::find_times(one, mlp);
-    const auto times_two = stemma::find_times(two, mlp);
-    const stemma::timed_modules first{&times_one, &mlp.modules()};
-    const stemma::timed_modules second{&times_two, &mlp.modules()};
+    const stemma::module_times first(one, mlp);
+    const stemma::module_times second(two, mlp);
     const auto pairs = stemma::compare_times(first, second);
     REQUIRE(pairs.size() == 2); // the root and fc1
     CHECK(pairs[0].before == 20);
@@ -43,8 +41,7 @@ TEST_CASE("compare_times: pairs modules by path, with times per run", "[profile]
 
     stemma::profile three;
     three.add({other.model().name(0), "", "", 5});
-    const auto times_three = stemma::find_times(three, other);
-    const auto apart = stemma::compare_times(first, {&times_three, &other.modules()});
+    const auto apart = stemma::compare_times(first, stemma::module_times(three, other));
     CHECK(apart.size() > 2);
     CHECK(apart[1].second == no_id);
     CHECK(apart.back().first == no_id);

@@ -18,13 +18,13 @@
 
 namespace test::cost_cost_report {
 
-TEST_CASE("write_cost: the code in docs/library.md works", "[cost]") {
+TEST_CASE("write_json: the code in docs/library.md works", "[cost]") {
     const auto model = stemma::open(test::fixture("mlp/model.onnx"));
     const auto cost = stemma::find_cost(model);
     const test::scratch_folder scratch;
     const auto folder = scratch.path();
     stemma::string_sink json;
-    stemma::write_cost(json, cost, model);
+    stemma::write_json(json, cost, model);
     stemma::output_file tree(folder + "/tree.json");
     stemma::write_tree(tree, model);
     tree.commit();

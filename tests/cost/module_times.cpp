@@ -6,6 +6,7 @@
 
 #include <stemma/error.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -23,7 +24,7 @@ TEST_CASE("module_times: modules and unmatched time add up to the total", "[cost
         measured.add({.name = "copy", .microseconds = 2});
         measured.end_run();
     }
-    const auto times = stemma::find_times(measured, opened);
+    const stemma::module_times times(measured, opened);
     CHECK(times.total() == 40);
     CHECK(times.unmatched_total() == 4);
     CHECK(times.per_run(times.unmatched_total()) == 2);
@@ -32,13 +33,13 @@ TEST_CASE("module_times: modules and unmatched time add up to the total", "[cost
     CHECK(times[0].least == 9);
     CHECK(times[0].most == 27);
     CHECK(times[0].providers == std::map<std::string, double>{{"A", 32}, {"B", 4}});
-    stemma::time_options divided;
-    divided.weight = [](stemma::id node) { return node == 0 ? 3.0 : 1.0; };
-    const auto parts = stemma::find_times(measured, opened, divided);
+    const stemma::module_times parts(measured, opened, true);
+    const auto cost = stemma::find_cost(opened);
     CHECK(parts.total() == 40);
     CHECK(parts[0].own == 0);
     CHECK(parts[0].microseconds == 36);
-    CHECK(parts.node(0) == 24);
+    const auto all = cost.node_flops(0) + cost.node_flops(1);
+    CHECK(std::abs(parts.node(0) - 32 * cost.node_flops(0) / all) < 1e-9);
 }
 
 } // namespace test::cost_module_times

@@ -14,12 +14,12 @@ TEST_CASE("read_profiles: merges runs of several files, without warm-up", "[prof
     const auto path = folder.make("times.csv", "run,name,time\n1,a,9\n2,a,2\n3,a,4\n");
     const std::vector<std::string> paths{path, path};
     const auto all = stemma::read_profiles(paths);
-    CHECK(all.measured.runs() == 4);
-    CHECK(all.measured.dropped() == 2);
-    CHECK(all.measured.total() == 12);
-    CHECK(all.formats == "csv");
-    CHECK(all.files == path + ", " + path);
-    CHECK(stemma::read_profiles(paths, 0).measured.total() == 30);
+    CHECK(all.runs() == 4);
+    CHECK(all.dropped() == 2);
+    CHECK(all.total() == 12);
+    CHECK(all.formats() == "csv");
+    CHECK(all.files() == path + ", " + path);
+    CHECK(stemma::read_profiles(paths, 0).total() == 30);
     CHECK_THROWS_AS(stemma::read_profiles(paths, 3), stemma::error);
 }
 

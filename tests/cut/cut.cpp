@@ -48,8 +48,8 @@ struct other_role : standard_cut {
 } // namespace
 
 TEST_CASE("cut_policy: accepts models and rejects near misses", "[policy][cut]") {
-    STATIC_REQUIRE(stemma::explain_cut_policy<standard_cut>());
-    STATIC_REQUIRE(stemma::explain_cut_policy<plain_names_cut>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cut_category, standard_cut>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cut_category, plain_names_cut>());
     STATIC_REQUIRE_FALSE(stemma::cut_policy<not_const>);
     STATIC_REQUIRE_FALSE(stemma::cut_policy<without_gaps>);
     STATIC_REQUIRE_FALSE(stemma::cut_policy<wrong_name>);
@@ -110,16 +110,17 @@ TEST_CASE("prefixed_names_cut: prepends the prefix to every name", "[policy][cut
     CHECK(policy.boundary_name("x") == "left/x");
     CHECK(policy.boundary_name("") == "left/");
     CHECK(policy.gaps() == gap_rule::refuse);
-    STATIC_REQUIRE(stemma::explain_cut_policy<stemma::prefixed_names_cut>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cut_category, stemma::prefixed_names_cut>());
 }
 
 TEST_CASE("any_cut: acts as the policy that it holds", "[policy][cut]") {
-    STATIC_REQUIRE(stemma::explain_cut_policy<stemma::any_cut>());
-    STATIC_REQUIRE_FALSE(std::is_constructible_v<stemma::any_cut, int>);
+    STATIC_REQUIRE(
+        stemma::explain_policy<stemma::cut_category, stemma::any_policy<stemma::cut_category>>());
+    STATIC_REQUIRE_FALSE(std::is_constructible_v<stemma::any_policy<stemma::cut_category>, int>);
     for (auto pulled : all_dependences) {
         for (auto rule : {gap_rule::refuse, gap_rule::absorb, gap_rule::runs}) {
             const stemma::prefixed_names_cut policy{{pulled, rule}, "a::"};
-            const stemma::any_cut any(policy);
+            const stemma::any_policy<stemma::cut_category> any(policy);
             const auto copy = any;
             for (auto d : all_dependences) {
                 CHECK(copy.pulls(d) == policy.pulls(d));
@@ -140,15 +141,17 @@ TEST_CASE("any_cut: refuses what no plan could follow", "[policy][cut]") {
         gap_rule gaps() const { return rule; }
     };
     answers policy;
-    CHECK_NOTHROW(stemma::any_cut(policy));
+    CHECK_NOTHROW(stemma::any_policy<stemma::cut_category>(policy));
     policy.copies = [](dependence) { return false; };
-    CHECK_THROWS_WITH(stemma::any_cut(policy), "cut policy: copies no constants in");
+    CHECK_THROWS_WITH(stemma::any_policy<stemma::cut_category>(policy),
+                      "cut policy: copies no constants in");
     policy.copies = [](dependence d) { return d == dependence::constant || d == dependence::data; };
-    CHECK_THROWS_WITH(stemma::any_cut(policy),
+    CHECK_THROWS_WITH(stemma::any_policy<stemma::cut_category>(policy),
                       "cut policy: copies data in, but not everything simpler");
     policy.copies = [](dependence d) { return d == dependence::constant; };
     policy.rule = static_cast<gap_rule>(99);
-    CHECK_THROWS_WITH(stemma::any_cut(policy), "cut policy: gives a gap rule that does not exist");
+    CHECK_THROWS_WITH(stemma::any_policy<stemma::cut_category>(policy),
+                      "cut policy: gives a gap rule that does not exist");
 }
 
 TEST_CASE("cut: parses the words of the command line", "[policy][cut]") {

@@ -15,8 +15,7 @@ namespace test::cut_cut_record {
 
 using stemma::cut_record;
 
-TEST_CASE("write_cut_records: lists written parts, and reasons for refused ones",
-          "[onnx][cut_record]") {
+TEST_CASE("write_json: lists written parts, and reasons for refused ones", "[onnx][cut_record]") {
     stemma::module_tree_builder builder;
     builder.at_path("encoder");
     const auto tree = builder.build();
@@ -27,7 +26,7 @@ TEST_CASE("write_cut_records: lists written parts, and reasons for refused ones"
     CHECK(refused.is_refused());
     stemma::string_sink sink;
     const std::vector<cut_record> records{written, refused};
-    stemma::write_cut_records(sink, records, "model.onnx", tree, tags);
+    stemma::write_json(sink, records, "model.onnx", tree, tags);
     const auto read = nlohmann::json::parse(sink.text);
     CHECK(read.at("schema") == "stemma.cuts/1");
     CHECK(read.at("source") == "model.onnx");

@@ -56,11 +56,13 @@ struct returns_nothing {
 } // namespace
 
 TEST_CASE("partition policies: the built-in ones model the concept", "[policy][partition]") {
-    STATIC_REQUIRE(stemma::explain_partition_policy<stemma::balanced_parts>());
-    STATIC_REQUIRE(stemma::explain_partition_policy<stemma::parts_by_depth>());
-    STATIC_REQUIRE(stemma::explain_partition_policy<stemma::parts_by_modules>());
-    STATIC_REQUIRE(stemma::explain_partition_policy<stemma::parts_by_level>());
-    STATIC_REQUIRE(stemma::explain_partition_policy<stemma::any_partition<>>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::partition_category, stemma::balanced_parts>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::partition_category, stemma::parts_by_depth>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::partition_category, stemma::parts_by_modules>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::partition_category, stemma::parts_by_level>());
+    STATIC_REQUIRE(stemma::explain_policy<
+                   stemma::partition_category,
+                   stemma::any_policy<stemma::partition_category, stemma::operator_graph>>());
     STATIC_REQUIRE_FALSE(stemma::partition_policy<without_partition>);
     STATIC_REQUIRE_FALSE(stemma::partition_policy<returns_nothing>);
     STATIC_REQUIRE_FALSE(stemma::partition_policy<int>);
@@ -119,7 +121,7 @@ TEST_CASE("any_partition, parts_by_rule: a lambda with captures is a policy",
     const auto first = std::make_shared<id>(3);
     const stemma::parts_by_rule rule{2, [first](id v) { return v < *first ? 0 : 1; }};
     STATIC_REQUIRE(stemma::partition_policy<std::remove_const_t<decltype(rule)>>);
-    const stemma::any_partition<> any(rule);
+    const stemma::any_policy<stemma::partition_category, stemma::operator_graph> any(rule);
     CHECK(any.partition(s.problem()).part_of == std::vector<id>{0, 0, 0, 1, 1, 1});
     CHECK(any.partition(s.problem()).parts == 2);
 }

@@ -43,7 +43,7 @@ stemma::split_manifest example() {
 
 std::string text_of(const stemma::split_manifest& manifest) {
     stemma::string_sink sink;
-    stemma::write_split_manifest(sink, manifest);
+    stemma::write_json(sink, manifest);
     return sink.text;
 }
 

@@ -57,7 +57,7 @@ void refused(const stemma::attributed_model& opened, const stemma::split_options
 
 TEST_CASE("split_to_folder: any partition joins to the same bytes", "[onnx][split_to_folder]") {
     stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
-    const stemma::any_partition<> policies[] = {
+    const stemma::any_policy<stemma::partition_category, stemma::operator_graph> policies[] = {
         stemma::balanced_parts{3}, stemma::parts_by_depth{1}, stemma::parts_by_level{4},
         stemma::parts_by_modules{{1}},
         stemma::parts_by_rule{2, [](stemma::id v) { return v % 2; }}};

@@ -91,7 +91,8 @@ constexpr bool accepted = stemma::evidence_policy<P, task_view, module_tree>;
 TEST_CASE("evidence_policy: accepts sources and rejects near misses", "[policy][evidence]") {
     STATIC_REQUIRE(accepted<owner_fields>);
     STATIC_REQUIRE(accepted<stemma::scope_names>);
-    STATIC_REQUIRE(stemma::explain_evidence_policy<owner_fields, task_view, module_tree>());
+    STATIC_REQUIRE(
+        stemma::explain_policy<stemma::evidence_category, owner_fields, task_view, module_tree>());
     STATIC_REQUIRE_FALSE(accepted<without_category>);
     STATIC_REQUIRE_FALSE(accepted<without_prepare>);
     STATIC_REQUIRE_FALSE(accepted<without_claims>);

@@ -20,10 +20,11 @@ frame_kind kind_of(std::string_view file, const not_in_packages& policy = {}) {
 
 } // namespace
 
-static_assert(stemma::explain_frames_policy<not_in_packages>());
-static_assert(stemma::explain_frames_policy<stemma::in_folders>());
-static_assert(stemma::explain_frames_policy<stemma::innermost_frame>());
-static_assert(stemma::explain_frames_policy<stemma::any_frames>());
+static_assert(stemma::explain_policy<stemma::frames_category, not_in_packages>());
+static_assert(stemma::explain_policy<stemma::frames_category, stemma::in_folders>());
+static_assert(stemma::explain_policy<stemma::frames_category, stemma::innermost_frame>());
+static_assert(
+    stemma::explain_policy<stemma::frames_category, stemma::any_policy<stemma::frames_category>>());
 static_assert(std::is_empty_v<stemma::innermost_frame>);
 
 TEST_CASE("not_in_packages: installed files, PyTorch's and Python's are not the user's") {
@@ -76,11 +77,12 @@ TEST_CASE("innermost_frame: every frame is the user's") {
 
 TEST_CASE("any_frames: holds a policy, or a function, or acts as the default") {
     const stemma::source_position at{"torch/nn/x.py", 1, ""};
-    const stemma::any_frames unchosen;
-    const stemma::any_frames policy = stemma::innermost_frame{};
-    const stemma::any_frames called = [](const stemma::source_position& one) {
-        return one.line == 1 ? frame_kind::package : frame_kind::own;
-    };
+    const stemma::any_policy<stemma::frames_category> unchosen;
+    const stemma::any_policy<stemma::frames_category> policy = stemma::innermost_frame{};
+    const stemma::any_policy<stemma::frames_category> called =
+        [](const stemma::source_position& one) {
+            return one.line == 1 ? frame_kind::package : frame_kind::own;
+        };
     CHECK(unchosen.kind(at) == frame_kind::library);
     CHECK_FALSE(unchosen.is_chosen());
     CHECK(policy.kind(at) == frame_kind::own);

@@ -7,7 +7,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/fold/fold_file.hpp>
+#include <stemma/fold/model_fold.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 
@@ -48,7 +48,8 @@ TEST_CASE("unfold_file: restores the original, unless names after calls are requ
     const test::scratch_folder folder;
     const auto source = test::fixture("bert_micro/model.onnx");
     const stemma::attributed_model opened(source, {});
-    stemma::fold_file(opened, folder.file("folded"), {}, {.sync = false});
+    stemma::model_fold(opened, stemma::module_folding{})
+        .write(folder.file("folded"), {.sync = false});
     const auto restored = stemma::unfold_file(folder.file("folded"), folder.file("back"),
                                               stemma::unfolded_names::as_before, {.sync = false});
     CHECK(restored.is_restored);

@@ -19,7 +19,7 @@ void use(std::string_view text) {
     std::vector<stemma::detail::told_frame> frames;
     const auto* format = stemma::detail::read_stack(text, frames);
     fuzz::demand((format == nullptr) == frames.empty(), "a stack without frames");
-    const stemma::any_frames policy;
+    const stemma::any_policy<stemma::frames_category> policy;
     stemma::source_lines lines;
     auto chain = stemma::no_id;
     std::vector<std::string> files;

@@ -44,13 +44,13 @@ struct without_result {
 } // namespace
 
 TEST_CASE("cost_policy: accepts models and rejects near misses", "[policy][cost]") {
-    STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_bytes>());
-    STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_parameters>());
-    STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_operators>());
-    STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_macs>());
-    STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_flops>());
-    STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_activations>());
-    STATIC_REQUIRE(stemma::explain_cost_policy<mixed>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cost_category, stemma::cost_in_bytes>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cost_category, stemma::cost_in_parameters>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cost_category, stemma::cost_in_operators>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cost_category, stemma::cost_in_macs>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cost_category, stemma::cost_in_flops>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cost_category, stemma::cost_in_activations>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::cost_category, mixed>());
     STATIC_REQUIRE_FALSE(stemma::cost_policy<without_category>);
     STATIC_REQUIRE_FALSE(stemma::cost_policy<not_const>);
     STATIC_REQUIRE_FALSE(stemma::cost_policy<without_result>);

@@ -138,7 +138,7 @@ TEST_CASE("compare_numerics: the JSON report agrees", "[numerics][compare_numeri
                            {{"x", {1, 2}}, {"t", {0, 0}}, {"u", {1, 2}}, {"y", {2, 4}}});
     const auto report = stemma::compare_numerics(s.a.get(), b.get());
     stemma::string_sink sink;
-    stemma::write_numerics(sink, report, s.a.get(), b.get());
+    stemma::write_json(sink, report, s.a.get(), b.get());
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.numerics/1");
     CHECK(json["first"]["module"] == "a.fc");

@@ -48,7 +48,7 @@ const operator_tags two_tags{"/Net/A", "a.0", several, R"(["/Net/A", "/Net/B"])"
 
 template <class Carrier>
 std::vector<std::string> lines(const Carrier& carrier, const operator_tags& tags) {
-    STATIC_REQUIRE(stemma::explain_carrier_policy<Carrier>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::carrier_category, Carrier>());
     STATIC_REQUIRE(stemma::carrier_policy<Carrier>);
     written sink;
     carrier.write(tags, sink);

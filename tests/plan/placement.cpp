@@ -42,7 +42,7 @@ const char* const profile = R"([
 
 stemma::module_placement place(const stemma::attributed_model& opened, const char* text) {
     const test::scratch_folder folder;
-    return stemma::place_modules(opened, stemma::read_placement(folder.make("log", text)));
+    return stemma::place_modules(opened, folder.make("log", text));
 }
 
 } // namespace
@@ -64,7 +64,7 @@ TEST_CASE("placement: reads where modules run from a log", "[plan][placement]") 
     CHECK(placement.unmatched == 1);
     CHECK(placement.unplaced == 0);
     stemma::string_sink sink;
-    stemma::write_placement(sink, placement, opened);
+    stemma::write_json(sink, placement, opened);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.placement/1");
     CHECK(json["modules"][0]["providers"][cpu] == 2);
@@ -123,11 +123,12 @@ TEST_CASE("placement: reads it from a profile", "[plan][placement]") {
 }
 
 TEST_CASE("placement: rejects other files", "[plan][placement]") {
-    const test::scratch_folder folder;
+    const stemma::attributed_model opened(
+        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     for (const auto* text : {"", "hello (world)", "[]", "[{", R"([{"name": 1}])",
                              "Node(s) placed on [", "Node(s) placed on [X]. Number of nodes: 3"}) {
         INFO(text);
-        CHECK_THROWS_AS(stemma::read_placement(folder.make("log", text)), stemma::error);
+        CHECK_THROWS_AS(place(opened, text), stemma::error);
     }
 }
 

@@ -108,7 +108,8 @@ TEST_CASE("precision_plan: omits and counts names that trtexec would misread",
 TEST_CASE("precision_plan: takes the deepest modules of a report, the worst first",
           "[plan][precision_plan]") {
     const test::scratch_folder folder;
-    const auto modules = stemma::sensitive_modules(folder.make("numerics.json", report));
+    const auto path = folder.make("numerics.json", report);
+    const auto modules = stemma::detail::sensitive_modules(path);
     REQUIRE(modules.size() == 3);
     CHECK(modules[0].path == "a.fc");
     CHECK(modules[0].ratio == 30);
@@ -116,11 +117,14 @@ TEST_CASE("precision_plan: takes the deepest modules of a report, the worst firs
     CHECK(modules[1].ratio == 40); // its own counts
     CHECK(modules[2].path == "b");
     CHECK_FALSE(modules[2].adds);
-    const auto plan = stemma::plan_for_modules(small_model(), std::span(modules).first(1));
+    const auto plan = stemma::plan_for_report(small_model(), path, 1);
     REQUIRE(plan.nodes.size() == 1);
     CHECK(plan.ratio.front() == 30);
-    const std::vector<stemma::sensitive_module> missing{{"z", 0, true}};
-    CHECK_THROWS_AS(stemma::plan_for_modules(small_model(), missing), stemma::error);
+    CHECK(plan.modules == 1);
+    CHECK(stemma::plan_for_report(small_model(), path).modules == 3);
+    const auto missing = folder.make("missing.json", R"({"schema": "stemma.numerics/1", "modules": [
+        {"module": "z", "verdict": "adds"}]})");
+    CHECK_THROWS_AS(stemma::plan_for_report(small_model(), missing), stemma::error);
 }
 
 TEST_CASE("precision_plan: rejects files other than reports", "[plan][precision_plan]") {
@@ -130,7 +134,8 @@ TEST_CASE("precision_plan: rejects files other than reports", "[plan][precision_
           R"({"schema": "stemma.numerics/1", "modules": [{}]})",
           R"({"schema": "stemma.numerics/1", "modules": [{"module": 1, "verdict": "adds"}]})"}) {
         INFO(text);
-        CHECK_THROWS_AS(stemma::sensitive_modules(folder.make("a.json", text)), stemma::error);
+        CHECK_THROWS_AS(stemma::plan_for_report(small_model(), folder.make("a.json", text)),
+                        stemma::error);
     }
 }
 

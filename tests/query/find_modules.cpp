@@ -88,21 +88,6 @@ TEST_CASE("find_nodes: by operator, ascending") {
     CHECK(std::string(idle.what()).find("matching modules have no nodes") != std::string::npos);
 }
 
-TEST_CASE("find_part: nodes, and the modules that contain them") {
-    const auto opened = open_bert();
-    const auto whole = stemma::find_part(opened);
-    CHECK(whole.nodes.size() == opened.model().node_count());
-    CHECK(whole.modules.size() == opened.modules().size());
-    const auto part = stemma::find_part(opened, "encoder.layer.0 and op:MatMul");
-    CHECK(part.nodes == stemma::find_nodes(opened, "encoder.layer.0 and op:MatMul"));
-    for (id m = 0; m < opened.modules().size(); ++m) {
-        const bool holds = std::any_of(part.nodes.begin(), part.nodes.end(), [&](id node) {
-            return opened.modules().index().is_ancestor(m, opened.tags().attributions[node].module);
-        });
-        CHECK(std::count(part.modules.begin(), part.modules.end(), m) == (holds ? 1 : 0));
-    }
-}
-
 TEST_CASE("find_branches: matches with ancestors and descendants, down to a depth") {
     const auto opened = open_bert();
     const auto& tree = opened.modules().index();
@@ -117,11 +102,11 @@ TEST_CASE("find_branches: matches with ancestors and descendants, down to a dept
     CHECK(std::find(all.begin(), all.end(), false) == all.end());
 }
 
-TEST_CASE("write_answer: names model and query") {
+TEST_CASE("write_json: names model and query") {
     const auto opened = open_bert();
     stemma::string_sink sink;
     const auto asked = stemma::parse_query("encoder");
-    stemma::write_answer(sink, stemma::answer_query(asked, opened), "encoder", opened);
+    stemma::write_json(sink, stemma::answer_query(asked, opened), "encoder", opened);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.query/1");
     CHECK(json["query"] == "encoder");
@@ -129,26 +114,6 @@ TEST_CASE("write_answer: names model and query") {
     CHECK(refusal([&] {
               return stemma::answer_query(stemma::parse_query("op:No"), opened);
           }).code() == stemma::error_code::not_found);
-}
-
-TEST_CASE("sort_answer: values of unknown extents come last") {
-    const auto value = [](const char* name, const test::message& dim) {
-        return test::message().text(1, name).inner(
-            2, test::message().inner(
-                   1, test::message().number(1, 1).inner(2, test::message().inner(1, dim))));
-    };
-    const auto graph = test::graph({test::node("Concat", {"x", "y", "z"}, {"r"})}, {}, {"r"})
-                           .inner(11, value("x", test::message().text(2, "9000*batch")))
-                           .inner(11, value("y", test::message().number(1, 100)))
-                           .inner(11, value("z", test::message().number(1, 200)));
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
-    const auto inputs = opened.model().inputs(0);
-    stemma::query_answer answer;
-    answer.values.assign(inputs.begin(), inputs.end());
-    stemma::sort_answer(answer, opened, stemma::answer_order::parameters);
-    CHECK(answer.values == std::vector{inputs[2], inputs[1], inputs[0]});
 }
 
 TEST_CASE("answer_query: who reads a shared parameter reads it, not the Identity before") {

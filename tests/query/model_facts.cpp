@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/query/find_modules.hpp>
+#include <stemma/query/sort_answer.hpp>
 
 #include <algorithm>
 #include <string>

@@ -138,7 +138,7 @@ TEST_CASE("query_answer: the JSON names every match") {
     text_taker out;
     stemma::json_writer json(out);
     json.begin_object();
-    stemma::write_answer(json, answer, opened.model(), opened.modules(), opened.tags());
+    stemma::write_json(json, answer, opened.model(), opened.modules(), opened.tags());
     json.end_object();
     json.finish();
     const auto written = nlohmann::json::parse(out.text);

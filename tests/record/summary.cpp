@@ -108,7 +108,7 @@ TEST_CASE("tag_summary: no nodes count as fully covered", "[summary]") {
     CHECK(half.coverage() == 0.5);
 }
 
-TEST_CASE("write_summary: writes the counts", "[summary]") {
+TEST_CASE("write_json: writes the counts", "[summary]") {
     const auto bytes = test::read_bytes(test::fixture("control_flow/model.onnx"));
     test::tagged_model tagged(bytes);
     auto summary = summary_of(tagged);
@@ -121,7 +121,7 @@ TEST_CASE("write_summary: writes the counts", "[summary]") {
         stemma::string_sink sink;
         stemma::json_writer json(sink);
         json.begin_object();
-        stemma::write_summary(json, summary);
+        stemma::write_json(json, summary);
         json.end_object();
         json.finish();
         const auto read = nlohmann::json::parse(sink.text);

@@ -41,10 +41,25 @@ TEST_CASE("analyze_model: a query restricts the analysis") {
     const auto all = stemma::analyze_model(opened);
     CHECK(all.summary.nodes == opened.model().node_count());
     const auto some = stemma::analyze_model(opened, "encoder.layer.0");
-    CHECK(some.part.nodes == stemma::find_nodes(opened, "encoder.layer.0"));
-    CHECK(some.summary.nodes == some.part.nodes.size());
+    CHECK(some.nodes == stemma::find_nodes(opened, "encoder.layer.0"));
+    CHECK(some.summary.nodes == some.nodes.size());
     CHECK(some.analysis.modules.nodes == all.analysis.modules.nodes);
     CHECK(stemma::analyze_model(opened, {}, "scope").summary.against_oracle.has_value());
+}
+
+TEST_CASE("analyze_model: is about nodes, and the modules that contain them") {
+    const auto opened = open_bert();
+    const auto whole = stemma::analyze_model(opened);
+    CHECK(whole.nodes.size() == opened.model().node_count());
+    CHECK(whole.modules.size() == opened.modules().size());
+    const auto part = stemma::analyze_model(opened, "encoder.layer.0 and op:MatMul");
+    CHECK(part.nodes == stemma::find_nodes(opened, "encoder.layer.0 and op:MatMul"));
+    for (stemma::id m = 0; m < opened.modules().size(); ++m) {
+        const bool holds = std::any_of(part.nodes.begin(), part.nodes.end(), [&](stemma::id node) {
+            return opened.modules().index().is_ancestor(m, opened.tags().attributions[node].module);
+        });
+        CHECK(std::count(part.modules.begin(), part.modules.end(), m) == (holds ? 1 : 0));
+    }
 }
 
 TEST_CASE("analyze_model: says what each part of a capture decides") {
@@ -61,15 +76,15 @@ TEST_CASE("analyze_model: says what each part of a capture decides") {
     }
 }
 
-TEST_CASE("write_report: has the members of a summary, and the analysis") {
+TEST_CASE("write_json: has the members of a summary, and the analysis") {
     auto opened = open_bert();
     const auto report = stemma::analyze_model(opened);
     stemma::string_sink sink;
-    stemma::write_report(sink, report, opened);
+    stemma::write_json(sink, report, opened);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.summary/1");
     CHECK(json["nodes"] == report.summary.nodes);
-    CHECK(json["analysis"]["modules"].size() == report.part.modules.size());
+    CHECK(json["analysis"]["modules"].size() == report.modules.size());
 }
 
 TEST_CASE("write_csv: one row per entry, below the headings") {

@@ -15,7 +15,7 @@
 
 namespace test::report_explanation_json {
 
-TEST_CASE("write_explanations: answers are in the order of the questions") {
+TEST_CASE("write_json: answers are in the order of the questions") {
     stemma::attributed_model opened(
         test::fixture("bert_micro/model.onnx"),
         {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})});
@@ -24,7 +24,7 @@ TEST_CASE("write_explanations: answers are in the order of the questions") {
         explainer.explain("#3"), explainer.explain("nobody"), explainer.explain("encoder.layer.0"),
         explainer.explain("encoder.layer.0.intermediate.dense.weight")};
     stemma::string_sink sink;
-    stemma::write_explanations(sink, answers, explainer);
+    stemma::write_json(sink, answers, explainer);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.explain/1");
     CHECK(json["model"] == opened.model().file());

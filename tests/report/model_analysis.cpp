@@ -133,7 +133,7 @@ TEST_CASE("model_analysis: its output can be parsed") {
     stemma::json_writer json(out);
     json.begin_object();
     const std::vector<id> rows{0, 2};
-    stemma::write_analysis(json, analysis, opened.model(), opened.modules(), rows);
+    stemma::detail::write_analysis(json, analysis, opened.model(), opened.modules(), rows);
     json.end_object();
     json.finish();
     const auto written = nlohmann::json::parse(out.text);

@@ -96,10 +96,10 @@ TEST_CASE("summarize: rejects anything but a truth") {
           stemma::error_code::cannot_read);
 }
 
-TEST_CASE("write_summary: writes a complete document") {
+TEST_CASE("write_json: writes a complete document") {
     auto opened = open_bert();
     stemma::string_sink sink;
-    stemma::write_summary(sink, stemma::summarize(opened));
+    stemma::write_json(sink, stemma::summarize(opened));
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.summary/1");
     CHECK(json["nodes"] == opened.model().node_count());

@@ -24,8 +24,10 @@ struct no_answer {
 
 TEST_CASE("visibility_policy: accepts the built-in policies and rejects near misses",
           "[visibility]") {
-    STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::hide_constants, test::query_scene>());
-    STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::show_all, test::query_scene>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::visibility_category, stemma::hide_constants,
+                                          test::query_scene>());
+    STATIC_REQUIRE(
+        stemma::explain_policy<stemma::visibility_category, stemma::show_all, test::query_scene>());
     STATIC_REQUIRE(!stemma::visibility_policy<no_category, test::query_scene>);
     STATIC_REQUIRE(!stemma::visibility_policy<no_answer, test::query_scene>);
     STATIC_REQUIRE(std::is_empty_v<stemma::hide_constants>);
@@ -65,7 +67,8 @@ TEST_CASE("hide_types: hides types that match a pattern", "[visibility]") {
     CHECK(hidden({{"Constant"}}) == 1);
     CHECK(hidden({{"Constant*"}}) == 2);
     CHECK(hidden({{"*"}}) == scene.nodes.size());
-    STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::hide_types, test::query_scene>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::visibility_category, stemma::hide_types,
+                                          test::query_scene>());
 }
 
 } // namespace test::report_visibility

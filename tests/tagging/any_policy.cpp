@@ -27,10 +27,11 @@ using stemma::no_id;
 
 namespace {
 
-using any_selection = stemma::any_selection<stemma::module_tree>;
-using any_naming = stemma::any_naming<stemma::module_tree>;
-using any_evidence = stemma::any_evidence<test::operator_scene, stemma::module_tree>;
-using any_propagation = stemma::any_propagation<test::operator_scene>;
+using any_selection = stemma::any_policy<stemma::selection_category, stemma::module_tree>;
+using any_naming = stemma::any_policy<stemma::naming_category, stemma::module_tree>;
+using any_evidence =
+    stemma::any_policy<stemma::evidence_category, test::operator_scene, stemma::module_tree>;
+using any_propagation = stemma::any_policy<stemma::propagation_category, test::operator_scene>;
 
 struct scene {
     test::operator_scene ops;
@@ -99,14 +100,20 @@ holding<Category, Function> holds(Function f) {
 } // namespace
 
 TEST_CASE("any policies: model their role's concept", "[policy][any_policy]") {
-    STATIC_REQUIRE(stemma::explain_selection_policy<any_selection, stemma::module_tree>());
-    STATIC_REQUIRE(stemma::explain_naming_policy<any_naming, stemma::module_tree>());
     STATIC_REQUIRE(
-        stemma::explain_evidence_policy<any_evidence, test::operator_scene, stemma::module_tree>());
-    STATIC_REQUIRE(stemma::explain_resolution_policy<stemma::any_resolution>());
-    STATIC_REQUIRE(stemma::explain_propagation_policy<any_propagation, test::operator_scene>());
-    STATIC_REQUIRE(stemma::explain_cost_policy<stemma::any_cost>());
-    STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::any_diagnostics>());
+        stemma::explain_policy<stemma::selection_category, any_selection, stemma::module_tree>());
+    STATIC_REQUIRE(
+        stemma::explain_policy<stemma::naming_category, any_naming, stemma::module_tree>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::evidence_category, any_evidence,
+                                          test::operator_scene, stemma::module_tree>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::resolution_category,
+                                          stemma::any_policy<stemma::resolution_category>>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::propagation_category, any_propagation,
+                                          test::operator_scene>());
+    STATIC_REQUIRE(
+        stemma::explain_policy<stemma::cost_category, stemma::any_policy<stemma::cost_category>>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::diagnostics_category,
+                                          stemma::any_policy<stemma::diagnostics_category>>());
 }
 
 // tests/compile_fail/any_policy.cpp has policies that lack something, and those of other roles.
@@ -114,10 +121,12 @@ TEST_CASE("any policies: hold only policies and functions", "[policy][any_policy
     STATIC_REQUIRE_FALSE(std::is_constructible_v<any_selection, int>);
     STATIC_REQUIRE_FALSE(std::is_constructible_v<any_naming, int>);
     STATIC_REQUIRE_FALSE(std::is_constructible_v<any_evidence, int>);
-    STATIC_REQUIRE_FALSE(std::is_constructible_v<stemma::any_resolution, int>);
+    STATIC_REQUIRE_FALSE(
+        std::is_constructible_v<stemma::any_policy<stemma::resolution_category>, int>);
     STATIC_REQUIRE_FALSE(std::is_constructible_v<any_propagation, int>);
-    STATIC_REQUIRE_FALSE(std::is_constructible_v<stemma::any_cost, int>);
-    STATIC_REQUIRE_FALSE(std::is_constructible_v<stemma::any_diagnostics, int>);
+    STATIC_REQUIRE_FALSE(std::is_constructible_v<stemma::any_policy<stemma::cost_category>, int>);
+    STATIC_REQUIRE_FALSE(
+        std::is_constructible_v<stemma::any_policy<stemma::diagnostics_category>, int>);
 }
 
 TEST_CASE("any policies: act as what they hold", "[policy][any_policy]") {
@@ -127,28 +136,33 @@ TEST_CASE("any policies: act as what they hold", "[policy][any_policy]") {
     CHECK(tags(any_naming(stemma::module_paths{})) == tags(stemma::module_paths{}));
     CHECK(tags(any_naming(stemma::module_paths{})) != tags(any_naming(stemma::class_paths{})));
     CHECK(tags(any_evidence(stemma::scope_names{})) == tags(stemma::scope_names{}));
-    CHECK(tags(stemma::any_resolution(stemma::by_trust{2})) == tags(stemma::by_trust{2}));
-    CHECK(tags(stemma::any_resolution(stemma::by_trust{2})) !=
-          tags(stemma::any_resolution(stemma::by_trust{})));
+    CHECK(tags(stemma::any_policy<stemma::resolution_category>(stemma::by_trust{2})) ==
+          tags(stemma::by_trust{2}));
+    CHECK(tags(stemma::any_policy<stemma::resolution_category>(stemma::by_trust{2})) !=
+          tags(stemma::any_policy<stemma::resolution_category>(stemma::by_trust{})));
     CHECK(tags(any_propagation(stemma::consumers_only{})) == tags(stemma::consumers_only{}));
     CHECK(tags(any_propagation(stemma::no_propagation{})) == tags(stemma::no_propagation{}));
     CHECK(tags(any_propagation(stemma::no_propagation{})) !=
           tags(any_propagation(stemma::both_sides{})));
     const stemma::operator_load load{1, 10, 40, 70};
-    CHECK(stemma::any_cost(stemma::cost_in_bytes{}).cost(load) == 110);
-    CHECK(stemma::any_cost(stemma::cost_in_parameters{}).cost(load) == 10);
+    CHECK(stemma::any_policy<stemma::cost_category>(stemma::cost_in_bytes{}).cost(load) == 110);
+    CHECK(stemma::any_policy<stemma::cost_category>(stemma::cost_in_parameters{}).cost(load) == 10);
     const stemma::finding finding{"a.code", no_id, "is odd"};
-    CHECK(stemma::any_diagnostics(stemma::as_found{}).judge(finding) == stemma::severity::warning);
-    CHECK(stemma::any_diagnostics(stemma::errors_only{}).judge(finding) == std::nullopt);
+    CHECK(stemma::any_policy<stemma::diagnostics_category>(stemma::as_found{}).judge(finding) ==
+          stemma::severity::warning);
+    CHECK(stemma::any_policy<stemma::diagnostics_category>(stemma::errors_only{}).judge(finding) ==
+          std::nullopt);
 }
 
 TEST_CASE("any policies: act as the default of their role while empty", "[policy][any_policy]") {
-    CHECK(tags(any_selection(), any_naming(), stemma::any_resolution(), any_propagation()) ==
-          tags());
+    CHECK(tags(any_selection(), any_naming(), stemma::any_policy<stemma::resolution_category>(),
+               any_propagation()) == tags());
     const stemma::operator_load load{1, 10, 40, 70};
-    CHECK(stemma::any_cost().cost(load) == stemma::cost_in_bytes{}.cost(load));
+    CHECK(stemma::any_policy<stemma::cost_category>().cost(load) ==
+          stemma::cost_in_bytes{}.cost(load));
     const stemma::finding finding{"a.code", no_id, "is odd"};
-    CHECK(stemma::any_diagnostics().judge(finding) == stemma::severity::warning);
+    CHECK(stemma::any_policy<stemma::diagnostics_category>().judge(finding) ==
+          stemma::severity::warning);
     CHECK_FALSE(any_selection().is_chosen());
     CHECK(any_selection(stemma::not_infrastructure{}).is_chosen());
 }
@@ -167,10 +181,14 @@ TEST_CASE("any policies: accept a function for a role with one question", "[poli
     const auto nothing = [](const stemma::tree_index&, std::span<const stemma::claim>) {
         return stemma::attribution{};
     };
-    CHECK(tags(stemma::any_resolution(nothing)) == tags(stemma::by_trust{2}));
-    CHECK(stemma::any_cost([](const stemma::operator_load&) { return 7U; }).cost({}) == 7);
+    CHECK(tags(stemma::any_policy<stemma::resolution_category>(nothing)) ==
+          tags(stemma::by_trust{2}));
+    CHECK(stemma::any_policy<stemma::cost_category>([](const stemma::operator_load&) {
+              return 7U;
+          }).cost({}) == 7);
     const auto deaf = [](const stemma::finding&) { return std::optional<stemma::severity>(); };
-    CHECK(stemma::any_diagnostics(deaf).judge({"a.code", no_id, "is odd"}) == std::nullopt);
+    CHECK(stemma::any_policy<stemma::diagnostics_category>(deaf).judge(
+              {"a.code", no_id, "is odd"}) == std::nullopt);
 }
 
 TEST_CASE("any_resolution: ignores claims below the minimum confidence, whatever it holds",
@@ -181,16 +199,20 @@ TEST_CASE("any_resolution: ignores claims below the minimum confidence, whatever
     const auto first = [](const stemma::tree_index&, std::span<const stemma::claim> all) {
         return stemma::attribution{all.front().module, no_id, 1, all.front().source, false};
     };
-    for (stemma::any_resolution policy :
-         {stemma::any_resolution(), stemma::any_resolution(stemma::by_trust{}),
-          stemma::any_resolution(stemma::cautious{}),
-          stemma::any_resolution(stemma::by_confidence{}), stemma::any_resolution(first)}) {
+    for (stemma::any_policy<stemma::resolution_category> policy :
+         {stemma::any_policy<stemma::resolution_category>(),
+          stemma::any_policy<stemma::resolution_category>(stemma::by_trust{}),
+          stemma::any_policy<stemma::resolution_category>(stemma::cautious{}),
+          stemma::any_policy<stemma::resolution_category>(stemma::by_confidence{}),
+          stemma::any_policy<stemma::resolution_category>(first)}) {
         policy.set_min_confidence(0.95F);
         CHECK(policy.resolve(modules, claims).module == no_id);
         policy.set_min_confidence(0.8F);
         CHECK(policy.resolve(modules, claims).module == 3);
     }
-    CHECK(stemma::any_resolution(stemma::by_weight{0.5F}).min_confidence() == 0.5F);
+    CHECK(
+        stemma::any_policy<stemma::resolution_category>(stemma::by_weight{0.5F}).min_confidence() ==
+        0.5F);
 }
 
 TEST_CASE("any policies, policies: accept policies holding a lambda, which cannot be assigned",
@@ -224,7 +246,7 @@ TEST_CASE("any policies, policies: accept policies holding a lambda, which canno
             return trusting.resolve(modules, claims);
         });
     CHECK(tags(resolution) == tags(trusting));
-    CHECK(tags(stemma::any_resolution(resolution)) == tags(resolution));
+    CHECK(tags(stemma::any_policy<stemma::resolution_category>(resolution)) == tags(resolution));
 
     const stemma::consumers_only by_readers;
     const auto propagation = holds<stemma::propagation_category>(
@@ -239,11 +261,12 @@ TEST_CASE("any policies, policies: accept policies holding a lambda, which canno
     std::uint64_t factor = 3;
     const auto cost = holds<stemma::cost_category>(
         [factor](const stemma::operator_load& load) { return factor * load.operators; });
-    CHECK(stemma::any_cost(cost).cost({2, 10, 40, 70}) == 6);
+    CHECK(stemma::any_policy<stemma::cost_category>(cost).cost({2, 10, 40, 70}) == 6);
     const auto least = stemma::severity::error;
     const auto diagnostics = holds<stemma::diagnostics_category>(
         [least](const stemma::finding&) { return std::optional(least); });
-    CHECK(stemma::any_diagnostics(diagnostics).judge({"a.code", no_id, "is odd"}) == least);
+    CHECK(stemma::any_policy<stemma::diagnostics_category>(diagnostics)
+              .judge({"a.code", no_id, "is odd"}) == least);
 }
 
 TEST_CASE("any policies: copies behave the same", "[policy][any_policy]") {

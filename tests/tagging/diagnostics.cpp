@@ -49,10 +49,12 @@ std::vector<severity> left(const Policy& policy) {
 
 TEST_CASE("diagnostics_policy: accepts the built-in policies and rejects near misses",
           "[diagnostics]") {
-    STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::as_found>());
-    STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::warnings_as_errors>());
-    STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::errors_only>());
-    STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::without_findings>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::diagnostics_category, stemma::as_found>());
+    STATIC_REQUIRE(
+        stemma::explain_policy<stemma::diagnostics_category, stemma::warnings_as_errors>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::diagnostics_category, stemma::errors_only>());
+    STATIC_REQUIRE(
+        stemma::explain_policy<stemma::diagnostics_category, stemma::without_findings>());
     STATIC_REQUIRE(!stemma::diagnostics_policy<no_category>);
     STATIC_REQUIRE(!stemma::diagnostics_policy<no_answer>);
     STATIC_REQUIRE(std::is_empty_v<stemma::as_found>);

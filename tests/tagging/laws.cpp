@@ -269,7 +269,8 @@ const stemma::operator_tags some_tags{"/Net/A", "a.0", several, R"(["/Net/A", "/
 TEST_CASE("laws: selection", "[policy][laws]") {
     const scene s;
     CHECK(stemma::broken_selection_laws(stemma::not_infrastructure{}, s.tree).empty());
-    CHECK(stemma::broken_selection_laws(stemma::any_selection<stemma::module_tree>{}, s.tree)
+    CHECK(stemma::broken_selection_laws(
+              stemma::any_policy<stemma::selection_category, stemma::module_tree>{}, s.tree)
               .empty());
     CHECK(stemma::broken_selection_laws(stemma::down_to_depth{1}, s.tree).empty());
     CHECK(stemma::broken_selection_laws(stemma::all_modules{}, s.tree).empty());

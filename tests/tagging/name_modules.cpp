@@ -373,9 +373,10 @@ TEST_CASE("name_modules: a segment of a module that has none is refused") {
             tags.set_segment(misplaced, "q");
         };
         const auto tree = test::tree_of({":zoo.Net", "list:torch.nn.ModuleList"});
-        CHECK_THROWS_WITH(name_modules(tree, stemma::not_infrastructure{},
-                                       stemma::any_naming<stemma::module_tree>(naming)),
-                          Catch::Matchers::Contains("not selected"));
+        CHECK_THROWS_WITH(
+            name_modules(tree, stemma::not_infrastructure{},
+                         stemma::any_policy<stemma::naming_category, stemma::module_tree>(naming)),
+            Catch::Matchers::Contains("not selected"));
     }
 }
 

@@ -40,7 +40,7 @@ struct planned {
 template <class Policy>
 std::map<std::string, std::string> tags_of(const std::vector<planned>& plan,
                                            std::string_view root = "net") {
-    STATIC_REQUIRE(stemma::explain_naming_policy<Policy, module_tree>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::naming_category, Policy, module_tree>());
     stemma::module_tree_builder builder(root);
     std::map<std::string, bool> is_selected{{"", true}};
     for (const auto& one : plan) {

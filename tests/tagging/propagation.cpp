@@ -75,7 +75,7 @@ std::vector<attribution> propagated(const Policy& policy, const Ops& ops,
                                     const std::vector<id>& evidence,
                                     const tree_index& modules = some_modules()) {
     STATIC_REQUIRE(stemma::propagation_policy<Policy, Ops>);
-    STATIC_REQUIRE(stemma::explain_propagation_policy<Policy, Ops>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::propagation_category, Policy, Ops>());
     const stemma::sweep_order order(ops.graph());
     std::vector<attribution> result(evidence.size());
     for (std::size_t v = 0; v < evidence.size(); ++v) {
@@ -273,7 +273,7 @@ TEST_CASE("no_propagation: leaves the rest to the root", "[policy][propagation]"
 
 TEST_CASE("propagates: is false only for no_propagation, also type-erased",
           "[policy][propagation]") {
-    using any_propagation = stemma::any_propagation<nested_operators>;
+    using any_propagation = stemma::any_policy<stemma::propagation_category, nested_operators>;
     const auto asks = [](const auto& policy) { return stemma::detail::propagates(policy); };
     CHECK(asks(stemma::both_sides{}));
     CHECK_FALSE(asks(stemma::no_propagation{}));

@@ -249,7 +249,7 @@ TEST_CASE("by_confidence: the surest claim leads, among equals the most trusted 
     }
     CHECK(resolved({scope, says(provenance::scope, 3, 0.8F)}).module == 1);
     CHECK_FALSE(resolved({scope, says(provenance::parameter, 1, 0.5F, false)}).conflict);
-    STATIC_REQUIRE(stemma::explain_resolution_policy<stemma::by_confidence>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::resolution_category, stemma::by_confidence>());
 }
 
 namespace {
@@ -267,7 +267,7 @@ struct without_resolve {
 } // namespace
 
 TEST_CASE("resolution_policy: rejects near misses", "[resolution]") {
-    STATIC_REQUIRE(stemma::explain_resolution_policy<by_trust>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::resolution_category, by_trust>());
     STATIC_REQUIRE(stemma::resolution_policy<stemma::by_weight>);
     STATIC_REQUIRE(stemma::resolution_policy<stemma::cautious>);
     STATIC_REQUIRE_FALSE(stemma::resolution_policy<without_category>);

@@ -43,7 +43,7 @@ module_tree net() {
 template <class Policy>
 std::vector<std::string> selected(const Policy& policy) {
     STATIC_REQUIRE(stemma::selection_policy<Policy, module_tree>);
-    STATIC_REQUIRE(stemma::explain_selection_policy<Policy, module_tree>());
+    STATIC_REQUIRE(stemma::explain_policy<stemma::selection_category, Policy, module_tree>());
     const auto tree = net();
     std::vector<std::string> paths;
     for (id m = 0; m < tree.size(); ++m) {

@@ -14,11 +14,11 @@
 
 namespace test::weights_write_parameters {
 
-TEST_CASE("write_parameters: JSON has every initializer", "[weights][write_parameters]") {
+TEST_CASE("write_json: JSON has every initializer", "[weights][write_parameters]") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const auto origins = stemma::identify_parameters(opened);
     stemma::string_sink sink;
-    stemma::write_parameters(sink, origins, opened);
+    stemma::write_json(sink, origins, opened);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["initializers"].size() == origins.size());
     CHECK(json["initializers"][0]["entries"] == nlohmann::json::array({"fc1.weight"}));
@@ -28,7 +28,7 @@ TEST_CASE("write_parameters: JSON has every initializer", "[weights][write_param
     CHECK(nlohmann::json::parse(texts[0])["transform"] == "as is");
 }
 
-TEST_CASE("write_parameters: entries without initializer are unused, except counters",
+TEST_CASE("write_json: entries without initializer are unused, except counters",
           "[weights][write_parameters]") {
     const auto checkpoint = stemma::read_checkpoint(test::fixture("mlp/model.pt"));
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
@@ -37,7 +37,7 @@ TEST_CASE("write_parameters: entries without initializer are unused, except coun
     origins.erase(origins.begin());
     CHECK(stemma::unused_entries(checkpoint, origins) == std::vector<std::string>{"fc1.weight"});
     stemma::string_sink sink;
-    stemma::write_parameters(sink, origins, opened, &checkpoint);
+    stemma::write_json(sink, origins, opened, &checkpoint);
     CHECK(nlohmann::json::parse(sink.text)["unused"].size() == 1);
 }
 

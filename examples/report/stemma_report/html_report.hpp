@@ -83,7 +83,7 @@ public:
         json_.begin_object();
         json_.key("summary");
         json_.begin_object(true);
-        write_summary(json_, summary);
+        write_json(json_, summary);
         json_.end_object();
         json_.member("producer", std::string(model_.producer_name()) + " " +
                                      std::string(model_.producer_version()));
@@ -196,11 +196,9 @@ private:
         if (opened_.lines().empty()) {
             return;
         }
-        std::vector<stemma::id> nodes(model_.node_count());
-        std::iota(nodes.begin(), nodes.end(), stemma::id{0});
         json_.key("lines");
         json_.begin_array();
-        for (const auto& row : stemma::group_by_line(opened_, nodes)) {
+        for (const auto& row : stemma::group_by_line(opened_)) {
             if (row.line == 0) {
                 continue;
             }

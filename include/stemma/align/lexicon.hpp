@@ -332,9 +332,10 @@ struct equal_names {
     }
 };
 
-/// Put `static_assert(explain_lexicon_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_lexicon_policy() {
+/// Put `static_assert(explain_policy<lexicon_category, mine>());` next to a policy that is
+/// rejected.
+template <std::same_as<lexicon_category> Role, class P>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "lexicon policy: make the class copyable");
     static_assert(detail::declares<P, lexicon_category>,
                   "lexicon policy: add `using policy_category = stemma::lexicon_category;`");

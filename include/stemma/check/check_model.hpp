@@ -68,8 +68,8 @@ template <detail::judging Policy = as_found>
 
 /// Writes findings about a model named `name` (`stemma.validate/1`). Complexity: O(length).
 template <text_sink Sink>
-void write_findings(Sink& sink, std::span<const finding> findings, const onnx_model& model,
-                    std::string_view name) {
+void write_json(Sink& sink, std::span<const finding> findings, const onnx_model& model,
+                std::string_view name) {
     json_writer json(sink);
     const auto errors = count_of(findings, severity::error);
     json.begin_object();

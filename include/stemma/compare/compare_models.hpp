@@ -173,8 +173,8 @@ void write_moves(json_writer<Sink>& json, const tag_comparison& tags, const onnx
 /// Writes a comparison (`stemma.compare/1`) of models given by path.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_comparison(Sink& sink, const model_comparison& comparison, const attributed_model& first,
-                      const attributed_model& second) {
+void write_json(Sink& sink, const model_comparison& comparison, const attributed_model& first,
+                const attributed_model& second) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.compare/1");

@@ -169,9 +169,8 @@ private:
 /// Writes the differences between two modules (`stemma.module_diff/1`), with `nodes` including
 /// every changed node. Both must be the compared models. Complexity: O(length).
 template <text_sink Sink>
-void write_module_diff(Sink& sink, const module_comparison& comparison,
-                       const attributed_model& first, const attributed_model& second,
-                       bool nodes = false) {
+void write_json(Sink& sink, const module_comparison& comparison, const attributed_model& first,
+                const attributed_model& second, bool nodes = false) {
     const auto& difference = comparison.difference;
     json_writer json(sink);
     const auto side = [&](std::string_view key, const attributed_model& opened, id m,

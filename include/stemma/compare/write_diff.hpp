@@ -129,7 +129,7 @@ void write_diff_module(json_writer<Sink>& json, const model_diff::changed_module
 /// Writes the differences between two models (`stemma.diff/1`), with `nodes` including every
 /// changed node. Both must be the compared models. Complexity: O(length).
 template <text_sink Sink>
-void write_diff(Sink& sink, const model_diff& diff, const attributed_model& first,
+void write_json(Sink& sink, const model_diff& diff, const attributed_model& first,
                 const attributed_model& second, bool nodes = false) {
     json_writer json(sink);
     json.begin_object();

@@ -42,6 +42,12 @@ concept policy = std::copy_constructible<P> && requires {
     typename P::policy_category;
 };
 
+/// Any policy of the role of a category, over graphs and trees of the types `Of`: one type for all
+/// of them, for programs that let users choose. Each query costs an indirect call; the policy's own
+/// work is compiled as a unit.
+template <class Category, class... Of>
+class any_policy;
+
 namespace detail {
 
 /// A policy that answers the question of `Category`.

@@ -18,12 +18,6 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A profile by module of the model that was run.
-struct timed_modules {
-    const module_times* times = nullptr;  ///< not null
-    const module_tree* modules = nullptr; ///< not null
-};
-
 /// The time of a module per run of either model, in microseconds.
 struct paired_time {
     id first = no_id;  ///< the module of the first model
@@ -34,8 +28,8 @@ struct paired_time {
 
 namespace detail {
 
-[[nodiscard]] inline double microseconds_of_module(const timed_modules& of, id m) {
-    return m == no_id ? 0 : of.times->per_run((*of.times)[m].microseconds);
+[[nodiscard]] inline double microseconds_of_module(const module_times& of, id m) {
+    return m == no_id ? 0 : of.per_run(of[m].microseconds);
 }
 
 } // namespace detail
@@ -43,10 +37,10 @@ namespace detail {
 /// Pairs the times of two profiles by path: the modules of the first in order, then those only in
 /// the second, without modules that take no time in either.
 /// Complexity: O(modules), and the lengths of their paths.
-[[nodiscard]] inline std::vector<paired_time> compare_times(const timed_modules& first,
-                                                            const timed_modules& second) {
-    const module_lookup paths(*second.modules);
-    std::vector<bool> met(second.times->size(), false);
+[[nodiscard]] inline std::vector<paired_time> compare_times(const module_times& first,
+                                                            const module_times& second) {
+    const module_lookup paths(second.model().modules());
+    std::vector<bool> met(second.size(), false);
     std::vector<paired_time> pairs;
     const auto add = [&](id a, id b) {
         const paired_time pair{a, b, detail::microseconds_of_module(first, a),
@@ -55,8 +49,8 @@ namespace detail {
             pairs.push_back(pair);
         }
     };
-    for (id m = 0; m < first.times->size(); ++m) {
-        const auto other = m == 0 ? 0 : find_module(paths, first.modules->path(m));
+    for (id m = 0; m < first.size(); ++m) {
+        const auto other = m == 0 ? 0 : find_module(paths, first.model().modules().path(m));
         if (other < met.size()) {
             met[other] = true;
         }
@@ -72,45 +66,43 @@ namespace detail {
 
 /// Writes two profiles side by side (`stemma.profiles/1`). Complexity: O(length).
 template <text_sink Sink>
-void write_paired_times(Sink& sink, const timed_modules& first, const profile_source& of_first,
-                        const timed_modules& second, const profile_source& of_second) {
+void write_json(Sink& sink, const module_times& first, const module_times& second) {
     json_writer json(sink);
-    const auto write_source = [&](std::string_view key, const timed_modules& of,
-                                  const profile_source& source) {
+    const auto write_source = [&](std::string_view key, const module_times& of) {
         json.key(key);
         json.begin_object();
-        json.member("model", source.model);
-        json.member("profile", source.file);
-        json.member("format", source.format);
-        json.member("runs", of.times->runs());
-        json.member("dropped_runs", source.dropped);
-        json.member("us", of.times->per_run(of.times->total()));
-        json.member("unmatched_us", of.times->per_run(of.times->unmatched_total()));
+        json.member("model", of.model().model().file());
+        json.member("profile", of.files());
+        json.member("format", of.formats());
+        json.member("runs", of.runs());
+        json.member("dropped_runs", of.dropped());
+        json.member("us", of.per_run(of.total()));
+        json.member("unmatched_us", of.per_run(of.unmatched_total()));
         json.end_object();
     };
-    const auto write_time = [&](std::string_view key, const timed_modules& of, id m) {
+    const auto write_time = [&](std::string_view key, const module_times& of, id m) {
         json.key(key);
         if (m == no_id) {
             json.null();
             return;
         }
-        const auto& time = (*of.times)[m];
+        const auto& time = of[m];
         json.begin_object();
-        json.member("us", of.times->per_run(time.microseconds));
-        json.member("own_us", of.times->per_run(time.own));
-        json.member("share", detail::share_of(time.microseconds, of.times->total()));
-        json.member("calls", of.times->per_run(time.calls));
+        json.member("us", of.per_run(time.microseconds));
+        json.member("own_us", of.per_run(time.own));
+        json.member("share", detail::share_of(time.microseconds, of.total()));
+        json.member("calls", of.per_run(time.calls));
         json.end_object();
     };
     json.begin_object();
     json.member("schema", "stemma.profiles/1");
-    json.member("divided", of_first.divided);
-    write_source("first", first, of_first);
-    write_source("second", second, of_second);
+    json.member("divided", first.is_divided());
+    write_source("first", first);
+    write_source("second", second);
     json.key("modules");
     json.begin_array();
     for (const auto& pair : compare_times(first, second)) {
-        const auto& tree = pair.first == no_id ? *second.modules : *first.modules;
+        const auto& tree = pair.first == no_id ? second.model().modules() : first.model().modules();
         const auto m = pair.first == no_id ? pair.second : pair.first;
         json.begin_object(true);
         json.member("path", tree.path(m));
@@ -128,22 +120,22 @@ void write_paired_times(Sink& sink, const timed_modules& first, const profile_so
 /// Writes the same as CSV; the last row is the unmatched time.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_csv(Sink& sink, const timed_modules& first, const timed_modules& second) {
+void write_csv(Sink& sink, const module_times& first, const module_times& second) {
     const auto number = detail::microseconds_text;
-    const auto own = [&](const timed_modules& of, id m) {
-        return m == no_id ? std::string() : number(of.times->per_run((*of.times)[m].own));
+    const auto own = [&](const module_times& of, id m) {
+        return m == no_id ? std::string() : number(of.per_run(of[m].own));
     };
     sink.write("module,class,first_us,second_us,difference_us,first_own_us,second_own_us\n");
     for (const auto& pair : compare_times(first, second)) {
-        const auto& tree = pair.first == no_id ? *second.modules : *first.modules;
+        const auto& tree = pair.first == no_id ? second.model().modules() : first.model().modules();
         const auto m = pair.first == no_id ? pair.second : pair.first;
         sink.write(detail::csv_row(
             tree.path(m), tree.class_name(m), pair.first == no_id ? "" : number(pair.before),
             pair.second == no_id ? "" : number(pair.after), number(pair.after - pair.before),
             own(first, pair.first), own(second, pair.second)));
     }
-    const auto before = first.times->per_run(first.times->unmatched_total());
-    const auto after = second.times->per_run(second.times->unmatched_total());
+    const auto before = first.per_run(first.unmatched_total());
+    const auto after = second.per_run(second.unmatched_total());
     sink.write(detail::csv_row("(unmatched)", "", number(before), number(after),
                                number(after - before), number(before), number(after)));
 }

@@ -45,7 +45,7 @@ void write_amount(json_writer<Sink>& json, std::string_view name, const model_co
 
 /// Writes the costs of modules (`stemma.cost/1`). Complexity: O(length).
 template <text_sink Sink>
-void write_cost(Sink& sink, const model_cost& cost, const attributed_model& opened,
+void write_json(Sink& sink, const model_cost& cost, const attributed_model& opened,
                 std::span<const id> modules, const module_statistics& counts) {
     json_writer json(sink);
     json.begin_object();
@@ -94,8 +94,8 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
 
 /// The same for all modules. Complexity: O(length), and that of `collect_statistics`.
 template <text_sink Sink>
-void write_cost(Sink& sink, const model_cost& cost, const attributed_model& opened) {
-    write_cost(sink, cost, opened, detail::all_modules_of(opened),
+void write_json(Sink& sink, const model_cost& cost, const attributed_model& opened) {
+    write_json(sink, cost, opened, detail::all_modules_of(opened),
                collect_statistics(opened.model(), opened.modules(), opened.tags()));
 }
 
@@ -125,8 +125,8 @@ void write_csv(Sink& sink, const model_cost& cost, const attributed_model& opene
 /// typical symbolic extents. Unknown numbers, and those beyond 64 bits, are left out. Complexity:
 /// O(length).
 template <text_sink Sink>
-void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
-                         std::span<const id> nodes) {
+void write_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
+               std::span<const id> nodes) {
     const auto& model = opened.model();
     sink.write("index,name,op_type,module,macs,flops,bytes\n");
     for (const auto node : nodes) {

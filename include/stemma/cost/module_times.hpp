@@ -7,26 +7,20 @@
 #include <stemma/core/ids.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/detail/profiled_nodes.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
-
-/// Options for assigning times to modules.
-struct time_options {
-    /// Weighs nodes, to distribute the time of fused ones; without it, their time belongs to their
-    /// common module.
-    std::function<double(id)> weight;
-};
 
 /// The times of a profile by module of the model that was run. Together with unmatched times they
 /// sum to the profile's total.
@@ -50,12 +44,24 @@ public:
         std::uint64_t calls = 0; ///< in all runs
     };
 
-    /// `module_of(node)` is the module of a node. Complexity: O(n log n) in measurements, per level
-    /// of the tree.
-    module_times(const profile& measured, const onnx_model& model, const tree_index& tree,
-                 const std::function<id(id)>& module_of, const time_options& options = {})
-        : modules_(tree.size()), nodes_(model.node_count(), 0), runs_(measured.runs()) {
-        const detail::profiled_nodes names(model, measured.kernels());
+    /// The time of fused nodes belongs to their common module, unless it is divided among them by
+    /// their cost. Requires: the model outlives this. Complexity: O(n log n) in measurements, per
+    /// level of the tree; if divided, also that of `find_cost`.
+    module_times(const profile& measured, const attributed_model& opened, bool divided = false)
+        : opened_(&opened)
+        , files_(measured.files())
+        , formats_(measured.formats())
+        , dropped_(measured.dropped())
+        , divided_(divided)
+        , modules_(opened.modules().size())
+        , nodes_(opened.model().node_count(), 0)
+        , runs_(measured.runs()) {
+        const auto& tree = opened.modules().index();
+        const detail::profiled_nodes names(opened.model(), measured.kernels());
+        std::optional<model_cost> cost;
+        if (divided) {
+            cost.emplace(find_cost(opened));
+        }
         std::vector<run_times> by_run(tree.size());
         for (const auto& kernel : measured.kernels()) {
             const auto nodes = names.find(kernel);
@@ -66,7 +72,7 @@ public:
                 unmatched_total_ += total;
                 continue;
             }
-            for (const auto& [m, share, node] : shares(nodes, tree, module_of, options)) {
+            for (const auto& [m, share, node] : shares(nodes, cost)) {
                 auto& time = modules_[m];
                 time.own += total * share;
                 time.calls += static_cast<double>(kernel.calls) * share;
@@ -84,6 +90,17 @@ public:
         });
         add_up(tree, by_run);
     }
+
+    /// The model that was run.
+    [[nodiscard]] const attributed_model& model() const noexcept { return *opened_; }
+    /// The files of the profile, separated by `, `.
+    [[nodiscard]] const std::string& files() const noexcept { return files_; }
+    /// Their formats, likewise, each once.
+    [[nodiscard]] const std::string& formats() const noexcept { return formats_; }
+    /// The number of dropped warm-up runs.
+    [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
+    /// Whether times of fused nodes are divided by cost.
+    [[nodiscard]] bool is_divided() const noexcept { return divided_; }
 
     /// Returns: the time of a module with its descendants.
     [[nodiscard]] const of_module& operator[](index_arg<module_id> m) const noexcept {
@@ -125,13 +142,13 @@ private:
         id node = no_id;
     };
 
-    [[nodiscard]] static std::vector<portion> shares(const std::vector<id>& nodes,
-                                                     const tree_index& tree,
-                                                     const std::function<id(id)>& module_of,
-                                                     const time_options& options) {
+    [[nodiscard]] std::vector<portion> shares(const std::vector<id>& nodes,
+                                              const std::optional<model_cost>& cost) const {
+        const auto& tree = opened_->modules().index();
+        const auto module_of = [&](id node) { return opened_->tags().attributions[node].module; };
         double all = 0;
         for (auto node : nodes) {
-            all += options.weight ? options.weight(node) : 0;
+            all += cost ? cost->node_flops(node) : 0;
         }
         if (nodes.size() == 1 || !(all > 0)) {
             auto meet = module_of(nodes.front());
@@ -142,7 +159,7 @@ private:
         }
         std::vector<portion> result;
         for (auto node : nodes) {
-            result.push_back({module_of(node), options.weight(node) / all, node});
+            result.push_back({module_of(node), cost->node_flops(node) / all, node});
         }
         return result;
     }
@@ -192,6 +209,11 @@ private:
         }
     }
 
+    const attributed_model* opened_;
+    std::string files_;
+    std::string formats_;
+    std::size_t dropped_;
+    bool divided_;
     std::vector<of_module> modules_;
     std::vector<double> nodes_;
     std::vector<unmatched_kernel> unmatched_;
@@ -200,14 +222,6 @@ private:
     double unmatched_total_ = 0;
     double total_ = 0;
 };
-
-/// Returns: the times of the modules of an opened model. Complexity: as `module_times`.
-[[nodiscard]] inline module_times find_times(const profile& measured,
-                                             const attributed_model& opened,
-                                             const time_options& options = {}) {
-    return {measured, opened.model(), opened.modules().index(),
-            [&](id node) { return opened.tags().attributions[node].module; }, options};
-}
 
 } // namespace stemma::inline STEMMA_ABI
 

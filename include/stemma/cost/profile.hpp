@@ -74,6 +74,16 @@ public:
         runs_ = first + other.runs();
         open_ = false;
         dropped_ += other.dropped_;
+        files_.append(files_.empty() ? "" : ", ").append(other.files_);
+        if (formats_.find(other.formats_) == formats_.npos) {
+            formats_.append(formats_.empty() ? "" : ", ").append(other.formats_);
+        }
+    }
+
+    /// Notes the file that the measurements come from, and its format, for reports.
+    void set_source(std::string_view file, std::string_view format) {
+        files_ = file;
+        formats_ = format;
     }
 
     /// Drops the first runs, in which runtimes allocate and select kernels.
@@ -97,6 +107,11 @@ public:
     [[nodiscard]] std::size_t runs() const noexcept { return runs_ + (open_ ? 1 : 0); }
     /// The number of dropped warm-up runs.
     [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
+
+    /// The files that the measurements come from, separated by `, `.
+    [[nodiscard]] const std::string& files() const noexcept { return files_; }
+    /// Their formats, likewise, each once.
+    [[nodiscard]] const std::string& formats() const noexcept { return formats_; }
 
     /// Returns: microseconds in all runs. Complexity: O(kernels times runs).
     [[nodiscard]] double total() const {
@@ -141,6 +156,8 @@ private:
     std::size_t runs_ = 0;
     std::size_t dropped_ = 0;
     bool open_ = false; // there are measurements since the last run ended
+    std::string files_;
+    std::string formats_;
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -31,8 +31,8 @@ struct time_slice {
 };
 
 /// Returns: slices by start, outer ones first. Complexity: O(modules).
-[[nodiscard]] inline std::vector<time_slice> time_slices(const module_times& times,
-                                                         const module_tree& modules) {
+[[nodiscard]] inline std::vector<time_slice> time_slices(const module_times& times) {
+    const auto& modules = times.model().modules();
     const auto& tree = modules.index();
     std::vector<double> next(tree.size(), 0); // where the next child begins
     std::vector<time_slice> slices;
@@ -76,13 +76,14 @@ struct time_slice {
 /// Writes modules as nested slices of a Chrome or Perfetto trace, over all runs. Complexity:
 /// O(length).
 template <text_sink Sink>
-void write_chrome_trace(Sink& sink, const module_times& times, const module_tree& modules) {
+void write_chrome_trace(Sink& sink, const module_times& times) {
+    const auto& modules = times.model().modules();
     json_writer json(sink);
     json.begin_object();
     json.member("displayTimeUnit", "ms");
     json.key("traceEvents");
     json.begin_array();
-    for (const auto& slice : detail::time_slices(times, modules)) {
+    for (const auto& slice : detail::time_slices(times)) {
         json.begin_object(true);
         json.member("name", slice.name);
         json.member("cat", "module");
@@ -104,9 +105,10 @@ void write_chrome_trace(Sink& sink, const module_times& times, const module_tree
 
 /// Writes the same for speedscope (https://www.speedscope.app). Complexity: O(length).
 template <text_sink Sink>
-void write_speedscope(Sink& sink, const module_times& times, const module_tree& modules,
-                      std::string_view name) {
-    const auto slices = detail::time_slices(times, modules);
+void write_speedscope(Sink& sink, const module_times& times) {
+    const auto& modules = times.model().modules();
+    const std::string_view name = times.model().model().file();
+    const auto slices = detail::time_slices(times);
     json_writer json(sink);
     json.begin_object();
     json.member("$schema", "https://www.speedscope.app/file-format-schema.json");
@@ -169,12 +171,12 @@ void write_speedscope(Sink& sink, const module_times& times, const module_tree& 
 /// Writes a flame graph as a self-contained SVG: a row per level of modules, with widths
 /// proportional to time. Invisible slices are omitted. Complexity: O(length).
 template <text_sink Sink>
-void write_flame_graph(Sink& sink, const module_times& times, const module_tree& modules,
-                       std::string_view title) {
+void write_flame_graph(Sink& sink, const module_times& times) {
+    const auto& modules = times.model().modules();
     constexpr double width = 1200;
     constexpr double least = 0.3;
     constexpr id row = 18;
-    const auto slices = detail::time_slices(times, modules);
+    const auto slices = detail::time_slices(times);
     const auto scale = times.total() > 0 ? width / times.total() : 0;
     id depth = 0;
     for (const auto& slice : slices) {
@@ -186,7 +188,8 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
                number(width) + " " + std::to_string((depth + 3) * row) +
                "\" font-family=\"sans-serif\" font-size=\"11\">\n"
                "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text x=\"4\" y=\"13\">" +
-               detail::xml_text(detail::shortened_label(title, width)) + "</text>\n");
+               detail::xml_text(detail::shortened_label(times.model().model().file(), width)) +
+               "</text>\n");
     for (const auto& slice : slices) {
         const auto wide = slice.length * scale;
         if (wide < least) {

@@ -282,6 +282,7 @@ std::string_view read_profile(std::string_view bytes, std::string_view file, pro
     if (!(to.total() < 100 * year)) {
         STEMMA_THROW(error(error_code::malformed, file, "", "lasts for more than 100 years"));
     }
+    to.set_source(file, used);
     return used;
 }
 

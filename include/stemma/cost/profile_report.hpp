@@ -18,15 +18,6 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Facts about a profile for reports.
-struct profile_source {
-    std::string model;       ///< path
-    std::string file;        ///< path
-    std::string format;      ///< of the matching reader
-    std::size_t dropped = 0; ///< skipped runs
-    bool divided = false;    ///< times of fused nodes are distributed by cost
-};
-
 namespace detail {
 
 /// Returns: microseconds with at most three decimals.
@@ -47,17 +38,17 @@ namespace detail {
 
 /// Writes the times of all modules with any (`stemma.profile/1`). Complexity: O(length).
 template <text_sink Sink>
-void write_profile(Sink& sink, const module_times& times, const module_tree& modules,
-                   const profile_source& source) {
+void write_json(Sink& sink, const module_times& times) {
+    const auto& modules = times.model().modules();
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.profile/1");
-    json.member("model", source.model);
-    json.member("profile", source.file);
-    json.member("format", source.format);
+    json.member("model", times.model().model().file());
+    json.member("profile", times.files());
+    json.member("format", times.formats());
     json.member("runs", times.runs());
-    json.member("dropped_runs", source.dropped);
-    json.member("divided", source.divided);
+    json.member("dropped_runs", times.dropped());
+    json.member("divided", times.is_divided());
     json.member("fused", times.fused());
     json.member("us", times.total());
     json.member("unmatched_us", times.unmatched_total());
@@ -104,7 +95,8 @@ void write_profile(Sink& sink, const module_times& times, const module_tree& mod
 /// Writes the same as CSV; the last row is the unmatched time.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_csv(Sink& sink, const module_times& times, const module_tree& modules) {
+void write_csv(Sink& sink, const module_times& times) {
+    const auto& modules = times.model().modules();
     const auto number = detail::microseconds_text;
     sink.write("module,class,us,own_us,share,calls,min_us,max_us\n");
     for (id m = 0; m < times.size(); ++m) {

@@ -15,26 +15,19 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Several profiles of one model merged into one, with facts for reports.
-struct profile_files {
-    profile measured;    ///< all runs
-    std::string files;   ///< paths, separated by `, `
-    std::string formats; ///< the formats, likewise, each once
-};
-
-/// Reads profiles, each without its first runs: `warm_up`, else one if it has several.
-/// Throws: `error`: of `error_code::cannot_read`; of `malformed` for other files; of `refused` if
-/// no run is left, as if there are no files. Complexity: O(bytes).
-[[nodiscard]] inline profile_files read_profiles(std::span<const std::string> paths,
-                                                 std::optional<std::size_t> warm_up = {}) {
-    profile_files all;
+/// Returns: the runs of all profiles of a model, each without its first ones: `warm_up`, else one
+/// if it has several. Throws: `error`: of `error_code::cannot_read`; of `malformed` for other
+/// files; of `refused` if no run is left, as if there are no files. Complexity: O(bytes).
+[[nodiscard]] inline profile read_profiles(std::span<const std::string> paths,
+                                           std::optional<std::size_t> warm_up = {}) {
+    profile all;
     if (paths.empty()) {
         STEMMA_THROW(error(error_code::refused, "", "profiles", "no file is given"));
     }
     for (const auto& path : paths) {
         const mapped_file file(path);
         profile read;
-        const auto format = read_profile(file.bytes(), path, read);
+        read_profile(file.bytes(), path, read);
         if (read.runs() == 0) {
             STEMMA_THROW(error(error_code::malformed, path, "", "contains no run"));
         }
@@ -45,11 +38,7 @@ struct profile_files {
                                    (read.runs() == 1 ? " run" : " runs")));
         }
         read.drop_runs(drop);
-        all.files.append(all.files.empty() ? "" : ", ").append(path);
-        if (all.formats.find(format) == all.formats.npos) {
-            all.formats.append(all.formats.empty() ? "" : ", ").append(format);
-        }
-        all.measured.append(read);
+        all.append(read);
     }
     return all;
 }

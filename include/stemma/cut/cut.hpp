@@ -125,9 +125,9 @@ struct prefixed_names_cut : standard_cut {
     }
 };
 
-/// Put `static_assert(explain_cut_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_cut_policy() {
+/// Put `static_assert(explain_policy<cut_category, mine>());` next to a policy that is rejected.
+template <std::same_as<cut_category> Role, class P>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");
     static_assert(detail::declares<P, cut_category>,
                   "cut policy: add `using policy_category = stemma::cut_category;`");
@@ -160,15 +160,16 @@ void check_cut_policy(const P& policy) {
 } // namespace detail
 
 /// Any cut policy. `pulls` and `gaps` are called on construction only.
-class any_cut {
+template <>
+class any_policy<cut_category> {
 public:
     using policy_category = cut_category;
 
     /// Holds a copy of `chosen`. Throws: `error` of `error_code::refused` if it breaks what
     /// `cut_policy` requires. Complexity: that of the copy.
     template <class P>
-        requires(!std::same_as<P, any_cut> && cut_policy<P>)
-    any_cut(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        requires(!std::same_as<P, any_policy> && cut_policy<P>)
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : gaps_(chosen.gaps()), keeps_unused_(chosen.keeps_unused_initializers()) {
         for (auto d :
              {dependence::constant, dependence::weight, dependence::shape, dependence::data}) {
@@ -181,10 +182,10 @@ public:
     }
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_cut> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!cut_policy<P>)
-    any_cut(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_cut_policy<P>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<cut_category, P>());
     }
 
     [[nodiscard]] bool pulls(dependence d) const { return pulls_[static_cast<std::size_t>(d)]; }

@@ -24,7 +24,7 @@ using type_inference = std::function<std::string(const wire_model&, value_types&
 struct cut_options {
     /// What belongs to a part. By default a `standard_cut` that refuses modules that are not convex
     /// or, if `many`, makes a part per convex run.
-    std::optional<any_cut> policy{};
+    std::optional<any_policy<cut_category>> policy{};
     /// Whether a value with this name becomes an input of the parts that read it, even if the
     /// policy would copy its producer in, unless that is a constant.
     std::function<bool(std::string_view)> given{};

@@ -35,8 +35,8 @@ struct cut_record {
 /// Writes records as JSON, `stemma.cuts/1`, to a sink. `source` is the file name of the model;
 /// `modules` and `tags` are its own. Complexity: O(length of the result).
 template <text_sink Sink>
-void write_cut_records(Sink& sink, std::span<const cut_record> records, std::string_view source,
-                       const module_tree& modules, const tag_table& tags) {
+void write_json(Sink& sink, std::span<const cut_record> records, std::string_view source,
+                const module_tree& modules, const tag_table& tags) {
     json_writer json(sink);
     const auto write_names = [&](std::string_view key, const std::vector<std::string>& names) {
         json.key(key);

@@ -226,8 +226,8 @@ public:
                              [](const auto& a, const auto& b) { return a.module < b.module; });
         }
         output_file index(in_folder("index.json"));
-        write_cut_records(index, records, std::filesystem::path(source.path).filename().string(),
-                          source.modules, source.tags);
+        write_json(index, records, std::filesystem::path(source.path).filename().string(),
+                   source.modules, source.tags);
         index.commit(options_.sync);
         return records;
     }

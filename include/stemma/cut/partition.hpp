@@ -233,9 +233,10 @@ struct parts_by_rule {
 template <class Rule>
 parts_by_rule(std::size_t, Rule) -> parts_by_rule<Rule>;
 
-/// Put `static_assert(explain_partition_policy<mine>());` next to a policy that is rejected.
-template <class P, class Graph = operator_graph>
-consteval bool explain_partition_policy() {
+/// Put `static_assert(explain_policy<partition_category, mine>());` next to a policy that is
+/// rejected.
+template <std::same_as<partition_category> Role, class P, class Graph = operator_graph>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "partition policy: make the class copyable");
     static_assert(detail::declares<P, partition_category>,
                   "partition policy: add `using policy_category = stemma::partition_category;`");
@@ -246,23 +247,23 @@ consteval bool explain_partition_policy() {
 }
 
 /// Any partition policy for `Graph`.
-template <operator_graph_like Graph = operator_graph>
-class any_partition {
+template <operator_graph_like Graph>
+class any_policy<partition_category, Graph> {
 public:
     using policy_category = partition_category;
 
     /// Holds a copy of `chosen`.
     template <class P>
-        requires(!std::same_as<P, any_partition> && partition_policy<P, Graph>)
-    any_partition(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        requires(!std::same_as<P, any_policy> && partition_policy<P, Graph>)
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : partition_([chosen = std::move(chosen)](const partition_problem<Graph>& problem)
                          -> partition_plan { return chosen.partition(problem); }) {}
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_partition> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!partition_policy<P, Graph>)
-    any_partition(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_partition_policy<P, Graph>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<partition_category, P, Graph>());
     }
 
     [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {

@@ -92,7 +92,7 @@ template <class Graph, class Policy>
     requires(!partition_policy<Policy, Graph>)
 acyclic_partition partition_graph(const partition_problem<Graph>&, const Policy&,
                                   bool /*joins*/ = false) {
-    static_assert(explain_partition_policy<Policy, Graph>());
+    static_assert(explain_policy<partition_category, Policy, Graph>());
     return {};
 }
 

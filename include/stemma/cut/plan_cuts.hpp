@@ -232,7 +232,7 @@ template <class Graph, class Policy = standard_cut, class... DependsOn>
 std::vector<vertex_t<Graph>> plan_cuts(const Graph&, std::vector<vertex_t<Graph>>,
                                        const Policy& = {}, const DependsOn&...) {
     static_assert(explain_operator_graph<Graph>());
-    static_assert(explain_cut_policy<Policy>());
+    static_assert(explain_policy<cut_category, Policy>());
     return {};
 }
 

@@ -219,7 +219,7 @@ private:
 
 /// Writes a manifest as JSON. Complexity: O(length).
 template <text_sink Sink>
-void write_split_manifest(Sink& sink, const split_manifest& manifest) {
+void write_json(Sink& sink, const split_manifest& manifest) {
     json_writer json(sink);
     const auto list = [&](std::string_view name, const auto& values) {
         json.key(name);

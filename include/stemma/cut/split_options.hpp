@@ -17,14 +17,15 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Options for dividing a model into parts that run in sequence.
 struct split_options {
-    any_partition<> partition = balanced_parts{}; ///< the part of each node
-    any_cost cost = cost_in_bytes{};              ///< what a node adds to its part
-    cost_options work{};                          ///< how a node's work is counted
-    bool merge = false;                           ///< merge levels of a part where possible
-    data_placement data = data_placement::copy;   ///< of external weights
-    bool force = false;                           ///< replace existing files
-    std::vector<std::string> spared{};            ///< files never replaced, like the model
-    bool sync = true;                             ///< wait until the bytes are on the medium
+    any_policy<partition_category, operator_graph> partition =
+        balanced_parts{};                             ///< the part of each node
+    any_policy<cost_category> cost = cost_in_bytes{}; ///< what a node adds to its part
+    cost_options work{};                              ///< how a node's work is counted
+    bool merge = false;                               ///< merge levels of a part where possible
+    data_placement data = data_placement::copy;       ///< of external weights
+    bool force = false;                               ///< replace existing files
+    std::vector<std::string> spared{};                ///< files never replaced, like the model
+    bool sync = true;                                 ///< wait until the bytes are on the medium
     type_inference infer{}; ///< called at most once, if the type of a boundary value is unknown
     std::function<void(std::string_view)> note{}; ///< receives notes for the user
 };

@@ -137,8 +137,9 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     const auto& source = opened.file().path();
     cut_planner<> cuts(model, {}, detail::find_random_nodes(model));
     const model_loads loads(model, opened.modules(), opened.tags().attributions, options.work);
-    split_planner<any_cost> planner(model, cuts, opened.modules().index(),
-                                    opened.tags().attributions, loads.all(), options.cost);
+    split_planner<any_policy<cost_category>> planner(model, cuts, opened.modules().index(),
+                                                     opened.tags().attributions, loads.all(),
+                                                     options.cost);
     auto parts = planner.divide(options.partition, options.merge);
     detail::boundary_types types(model, options.infer);
     for (auto& part : parts) {

@@ -49,9 +49,10 @@ template <class P, class Ops, class Modules>
 concept evidence_policy = detail::policy_for<P, evidence_category> &&
     detail::has_prepare<P, Ops, Modules> && detail::has_for_each_claim<P, Ops, Modules>;
 
-/// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` next to a rejected policy.
-template <class P, class Ops, class Modules>
-consteval bool explain_evidence_policy() {
+/// Put `static_assert(explain_policy<evidence_category, mine, ops, modules>());` next to a rejected
+/// policy.
+template <std::same_as<evidence_category> Role, class P, class Ops, class Modules>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "evidence policy: make the class copyable");
     static_assert(detail::declares<P, evidence_category>,
                   "evidence policy: add `using policy_category = stemma::evidence_category;`");

@@ -191,9 +191,9 @@ struct innermost_frame {
     }
 };
 
-/// Put `static_assert(explain_frames_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_frames_policy() {
+/// Put `static_assert(explain_policy<frames_category, mine>());` next to a policy that is rejected.
+template <std::same_as<frames_category> Role, class P>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "frames policy: make the class copyable");
     static_assert(detail::declares<P, frames_category>,
                   "frames policy: add `using policy_category = stemma::frames_category;`");
@@ -204,30 +204,31 @@ consteval bool explain_frames_policy() {
 }
 
 /// Holds any policy, or a function as its `kind`; without one it acts as `not_in_packages`.
-class any_frames {
+template <>
+class any_policy<frames_category> {
 public:
     using policy_category = frames_category;
 
-    any_frames() = default;
+    any_policy() = default;
 
     /// Holds a copy of `chosen`.
     template <class P>
-        requires(detail::other_than<P, any_frames>&& frames_policy<P>)
-    any_frames(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        requires(detail::other_than<P, any_policy>&& frames_policy<P>)
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : kind_([chosen = std::move(chosen)](const source_position& at) -> frame_kind {
             return chosen.kind(at);
         }) {}
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_frames> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!frames_policy<P>)
-    any_frames(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_frames_policy<P>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<frames_category, P>());
     }
 
     /// Uses `kind(at)`.
-    template <detail::held_function<any_frames, frame_kind, const source_position&> F>
-    any_frames(F kind) // NOLINT(google-explicit-constructor): as above
+    template <detail::held_function<any_policy, frame_kind, const source_position&> F>
+    any_policy(F kind) // NOLINT(google-explicit-constructor): as above
         : kind_(std::move(kind)) {}
 
     /// Whether one was chosen.

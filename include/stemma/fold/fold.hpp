@@ -99,7 +99,7 @@ template <class Modules = module_tree>
 struct fold_options {
     /// Which modules become functions (never the root): a selection policy, or a function that
     /// serves as its `selects`. Requires: it is deterministic.
-    any_selection<Modules> selection{};
+    any_policy<selection_category, Modules> selection{};
     std::size_t least = 2;       ///< minimum number of operators of a function, calls included
     bool lift = true;            ///< raise the IR version if it has no functions
     bool vary_constants = false; ///< whether equal bodies may differ in Constants; these become

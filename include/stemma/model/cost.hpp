@@ -213,9 +213,9 @@ struct cost_in_activations {
     }
 };
 
-/// Put `static_assert(explain_cost_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_cost_policy() {
+/// Put `static_assert(explain_policy<cost_category, mine>());` next to a policy that is rejected.
+template <std::same_as<cost_category> Role, class P>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");
     static_assert(detail::declares<P, cost_category>,
                   "cost policy: add `using policy_category = stemma::cost_category;`");
@@ -225,32 +225,33 @@ consteval bool explain_cost_policy() {
 }
 
 /// Any cost policy.
-class any_cost : public detail::held_name {
+template <>
+class any_policy<cost_category> : public detail::held_name {
 public:
     using policy_category = cost_category;
 
     /// Acts as `cost_in_bytes`.
-    any_cost() = default;
+    any_policy() = default;
 
     /// Holds a copy of `chosen`.
     template <class P>
-        requires(detail::other_than<P, any_cost>&& cost_policy<P>)
-    any_cost(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        requires(detail::other_than<P, any_policy>&& cost_policy<P>)
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(chosen))
         , cost_([chosen = std::move(chosen)](const operator_load& load) -> std::uint64_t {
             return chosen.cost(load);
         }) {}
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_cost> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!cost_policy<P>)
-    any_cost(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_cost_policy<P>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<cost_category, P>());
     }
 
     /// Uses `cost(load)`.
-    template <detail::held_function<any_cost, std::uint64_t, const operator_load&> F>
-    any_cost(F cost) // NOLINT(google-explicit-constructor): as above
+    template <detail::held_function<any_policy, std::uint64_t, const operator_load&> F>
+    any_policy(F cost) // NOLINT(google-explicit-constructor): as above
         : held_name(""), cost_(std::move(cost)) {}
 
     [[nodiscard]] std::uint64_t cost(const operator_load& load) const {

@@ -215,8 +215,8 @@ void write_difference(Json& json, const value_difference& by) {
 /// should be all zeros is -999. Differences beyond the largest double are written as the largest
 /// double. Complexity: O(length of the result).
 template <text_sink Sink>
-void write_numerics(Sink& sink, const numerics_report& report, const observed_model& a,
-                    const observed_model& b) {
+void write_json(Sink& sink, const numerics_report& report, const observed_model& a,
+                const observed_model& b) {
     const auto& model = a.opened->model();
     const auto& modules = a.opened->modules();
     json_writer json(sink);

@@ -341,9 +341,10 @@ struct carrier_set {
 /// How tags are stored by default: as metadata, and as marks, which survive optimizers.
 inline constexpr carrier_set usual_carriers{.mark = true};
 
-/// Put `static_assert(explain_carrier_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_carrier_policy() {
+/// Put `static_assert(explain_policy<carrier_category, mine>());` next to a policy that is
+/// rejected.
+template <std::same_as<carrier_category> Role, class P>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "carrier policy: make the class copyable");
     static_assert(detail::declares<P, carrier_category>,
                   "carrier policy: add `using policy_category = stemma::carrier_category;`");

@@ -47,19 +47,20 @@ using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_
 /// else the defaults.
 struct attribution_options {
     capture_source captures{}; ///< what PyTorch knew: `captures({path})` in captures.hpp
-    any_selection<module_tree> selection{};                    ///< which modules get tags
-    any_naming<module_tree> naming{};                          ///< what tags look like
-    any_resolution resolution{};                               ///< which claim is believed
-    any_propagation<onnx_operators<wire_model>> propagation{}; ///< where other nodes belong
+    any_policy<selection_category, module_tree> selection{}; ///< which modules get tags
+    any_policy<naming_category, module_tree> naming{};       ///< what tags look like
+    any_policy<resolution_category> resolution{};            ///< which claim is believed
+    any_policy<propagation_category, onnx_operators<wire_model>>
+        propagation{}; ///< where other nodes belong
     /// Custom sources, queried after those of the library.
-    std::vector<any_evidence<onnx_operators<wire_model>, module_tree>> evidence{};
+    std::vector<any_policy<evidence_category, onnx_operators<wire_model>, module_tree>> evidence{};
     /// The library's sources to query; all if not set.
     std::optional<std::vector<provenance>> sources{};
-    float min_confidence = 0; ///< claims with less are ignored
-    bool recompute = false;   ///< ignore all tags in the file
-    bool retag = false;       ///< use the file's tree and evidence, but not its tags
-    bool digest = false;      ///< compute what `record` needs while reading the file
-    any_frames frames{};      ///< which frames of call stacks are the user's
+    float min_confidence = 0;             ///< claims with less are ignored
+    bool recompute = false;               ///< ignore all tags in the file
+    bool retag = false;                   ///< use the file's tree and evidence, but not its tags
+    bool digest = false;                  ///< compute what `record` needs while reading the file
+    any_policy<frames_category> frames{}; ///< which frames of call stacks are the user's
     /// Resolves policy names in a record beyond those of the library; must outlive the model.
     const onnx_policy_registry* known = nullptr;
 
@@ -272,7 +273,7 @@ naming_of(const model_record& record, const onnx_policy_registry* registry = nul
 /// Sources that a program added to the library's.
 struct added_sources {
     using policy_category = evidence_category;
-    using source = any_evidence<onnx_operators<wire_model>, module_tree>;
+    using source = any_policy<evidence_category, onnx_operators<wire_model>, module_tree>;
 
     std::vector<source> chosen{};
 

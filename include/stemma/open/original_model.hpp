@@ -129,7 +129,7 @@ private:
     [[nodiscard]] static source_lines sources_of(const attributed_model& original,
                                                  const std::vector<id>& makers) {
         const auto& before = original.lines();
-        const any_frames as_before;
+        const any_policy<frames_category> as_before;
         source_lines lines;
         chain_copier copy(before, lines, as_before);
         for (id node = 0; node < makers.size(); ++node) {

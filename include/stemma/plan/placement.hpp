@@ -30,13 +30,6 @@ struct module_placement {
     /// Numbers of nodes by provider.
     using counts = std::map<std::string, std::size_t, std::less<>>;
 
-    /// The execution provider of a node, as reported by ONNX Runtime.
-    struct placed_node {
-        std::string provider{}; ///< `CPUExecutionProvider`
-        std::string name{};     ///< of the node; "" if it has none
-        bool all = false;       ///< whether it stands for all nodes without a line of their own
-    };
-
     std::vector<counts> modules; ///< by module with descendants
     std::size_t unmatched = 0;   ///< nodes of the log that are not found, as fused or unnamed ones
     std::size_t unplaced = 0;    ///< nodes that are not in the log, except Constants
@@ -44,13 +37,19 @@ struct module_placement {
 
 namespace detail {
 
+/// The execution provider of a node, as reported by ONNX Runtime.
+struct placed_node {
+    std::string provider{}; // `CPUExecutionProvider`
+    std::string name{};     // of the node; "" if it has none
+    bool all = false;       // whether it stands for all nodes without a line of their own
+};
+
 /// Reads "Node placements" in a verbose log of ONNX Runtime.
-[[nodiscard]] inline std::vector<module_placement::placed_node>
-read_placement_log(std::string_view text) {
+[[nodiscard]] inline std::vector<placed_node> read_placement_log(std::string_view text) {
     constexpr std::string_view all = "All nodes placed on [";
     constexpr std::string_view some = "Node(s) placed on [";
     constexpr std::string_view source = "VerifyEachNodeIsAssignedToAnEp]";
-    std::vector<module_placement::placed_node> placed;
+    std::vector<placed_node> placed;
     std::string provider;
     while (!text.empty()) {
         auto line = text.substr(0, text.find('\n'));
@@ -88,14 +87,13 @@ read_placement_log(std::string_view text) {
             line = end == line.npos ? std::string_view() : line.substr(end + 3);
         }
     }
-    std::erase_if(placed,
-                  [](const module_placement::placed_node& one) { return one.provider.empty(); });
+    std::erase_if(placed, [](const placed_node& one) { return one.provider.empty(); });
     return placed;
 }
 
 /// Reads the provider of nodes in a profile of ONNX Runtime, one event at a time.
-[[nodiscard]] inline std::vector<module_placement::placed_node>
-read_placement_profile(std::string_view text, const std::string& file) {
+[[nodiscard]] inline std::vector<placed_node> read_placement_profile(std::string_view text,
+                                                                     const std::string& file) {
     using json = nlohmann::json;
     std::map<std::string, std::string> provider_of;
     const auto read = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -121,29 +119,25 @@ read_placement_profile(std::string_view text, const std::string& file) {
         STEMMA_THROW(
             error(error_code::malformed, file, "", "is not a profile: the JSON is damaged"));
     }
-    std::vector<module_placement::placed_node> placed;
+    std::vector<placed_node> placed;
     for (auto& [name, provider] : provider_of) {
         placed.push_back({provider, name, false});
     }
     return placed;
 }
 
-} // namespace detail
-
 /// Reads the provider of each node from a verbose log of ONNX Runtime with "Node placements", or
 /// from its profile.
 /// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
 /// Complexity: O(bytes).
-[[nodiscard]] inline std::vector<module_placement::placed_node>
-read_placement(const std::string& path) {
+[[nodiscard]] inline std::vector<placed_node> read_placement(const std::string& path) {
     const mapped_file file(path);
     const auto text = file.bytes();
     const auto first = text.find_first_not_of(" \r\n\t");
     const bool profile = first != text.npos && text[first] == '[' &&
                          text.find_first_not_of(" \r\n\t{]", first + 1) != text.npos &&
                          text[text.find_first_not_of(" \r\n\t", first + 1)] == '{';
-    auto placed =
-        profile ? detail::read_placement_profile(text, path) : detail::read_placement_log(text);
+    auto placed = profile ? read_placement_profile(text, path) : read_placement_log(text);
     if (placed.empty()) {
         STEMMA_THROW(error(error_code::malformed, path, "",
                            "has no placements: neither a verbose log of ONNX Runtime "
@@ -152,17 +146,21 @@ read_placement(const std::string& path) {
     return placed;
 }
 
-/// Returns: where modules run.
-/// Complexity: O(nodes + length of the log), and O(modules * providers).
-[[nodiscard]] inline module_placement
-place_modules(const attributed_model& opened,
-              const std::vector<module_placement::placed_node>& placed) {
+} // namespace detail
+
+/// Returns: where modules run, by a verbose log of ONNX Runtime with "Node placements", or its
+/// profile.
+/// Throws: `error` of `error_code::cannot_read`, or of `malformed` for any other file.
+/// Complexity: O(nodes + bytes of the log), and O(modules * providers).
+[[nodiscard]] inline module_placement place_modules(const attributed_model& opened,
+                                                    const std::string& log) {
+    const auto placed = detail::read_placement(log);
     const auto& model = opened.model();
     const auto& tree = opened.modules().index();
     module_placement result;
     result.modules.resize(tree.size());
-    std::unordered_map<std::string_view, const module_placement::placed_node*> of;
-    const module_placement::placed_node* rest = nullptr;
+    std::unordered_map<std::string_view, const detail::placed_node*> of;
+    const detail::placed_node* rest = nullptr;
     for (const auto& one : placed) {
         if (one.all) {
             rest = &one;
@@ -172,7 +170,7 @@ place_modules(const attributed_model& opened,
             of.emplace(one.name, &one);
         }
     }
-    std::unordered_set<const module_placement::placed_node*> matched;
+    std::unordered_set<const detail::placed_node*> matched;
     for (id node = 0; node < model.node_count(); ++node) {
         const auto entry = of.find(model.name(node));
         const auto* const where =
@@ -198,8 +196,7 @@ place_modules(const attributed_model& opened,
 
 /// Writes where modules run as JSON (`stemma.placement/1`). Complexity: O(length of the result).
 template <text_sink Sink>
-void write_placement(Sink& sink, const module_placement& placement,
-                     const attributed_model& opened) {
+void write_json(Sink& sink, const module_placement& placement, const attributed_model& opened) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.placement/1");

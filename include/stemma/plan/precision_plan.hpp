@@ -37,16 +37,17 @@ struct precision_plan {
     std::vector<double> ratio{}; ///< by place in `nodes`: SQNR of the module in dB; 0 if unknown
     std::size_t unnamed = 0;     ///< unnamed nodes, which cannot be listed
     std::size_t inside = 0;      ///< nodes in bodies and functions, which tools do not support
-};
-
-/// A module that exceeds a bound in `numerics`.
-struct sensitive_module {
-    std::string path{}; ///< of the module
-    double ratio = 0;   ///< SQNR of its outputs in dB, on correct inputs if known
-    bool adds = false;  ///< it is known to add errors
+    std::size_t modules = 0;     ///< those of a report that the nodes are in; 0 for a query
 };
 
 namespace detail {
+
+/// A module that exceeds a bound in `numerics`.
+struct sensitive_module {
+    std::string path{}; // of the module
+    double ratio = 0;   // SQNR of its outputs in dB, on correct inputs if known
+    bool adds = false;  // it is known to add errors
+};
 
 /// Collects nodes for a plan.
 inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
@@ -62,17 +63,6 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
             plan.ratio.push_back(ratio(node));
         }
     }
-}
-
-} // namespace detail
-
-/// Returns: a plan for the nodes that match a query.
-/// Throws: as `find_nodes`. Complexity: that of `find_nodes`.
-[[nodiscard]] inline precision_plan plan_for_query(const attributed_model& opened,
-                                                   std::string_view query) {
-    precision_plan plan;
-    detail::add_to_plan(plan, opened, find_nodes(opened, query), [](id) { return 0.0; });
-    return plan;
 }
 
 /// Returns: the modules in a report of `numerics` (`stemma.numerics/1`) that exceed a bound and
@@ -120,19 +110,35 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
         const auto next = paths.upper_bound(inside);
         return next != paths.end() && next->starts_with(inside);
     });
-    detail::range::stable_sort_by(
+    range::stable_sort_by(
         result, [](const sensitive_module& one) { return std::pair(!one.adds, one.ratio); });
     return result;
 }
 
-/// Returns: a plan for the nodes in and below modules given by path.
-/// Throws: `error` of `error_code::not_found` for an unknown path.
-/// Complexity: O(nodes + length of the paths).
-[[nodiscard]] inline precision_plan plan_for_modules(const attributed_model& opened,
-                                                     std::span<const sensitive_module> modules) {
+} // namespace detail
+
+/// Returns: a plan for the nodes that match a query.
+/// Throws: as `find_nodes`. Complexity: that of `find_nodes`.
+[[nodiscard]] inline precision_plan plan_for_query(const attributed_model& opened,
+                                                   std::string_view query) {
+    precision_plan plan;
+    detail::add_to_plan(plan, opened, find_nodes(opened, query), [](id) { return 0.0; });
+    return plan;
+}
+
+/// Returns: a plan for the nodes in and below the modules in a report of `numerics`
+/// (`stemma.numerics/1`) that exceed a bound and contain no other module that does: those known to
+/// add errors first, then the worst first, and only the first `top` of them, unless that is 0.
+/// Throws: `error` of `error_code::cannot_read`; of `malformed` for anything else; of `not_found`
+/// for modules that are not in the model. Complexity: O(nodes + bytes), and O(n log n) in the
+/// modules.
+[[nodiscard]] inline precision_plan
+plan_for_report(const attributed_model& opened, const std::string& report, std::size_t top = 0) {
+    auto modules = detail::sensitive_modules(report);
+    modules.resize(top == 0 ? modules.size() : std::min(top, modules.size()));
     const auto& tree = opened.modules().index();
     const module_lookup paths(opened.modules());
-    std::vector<const sensitive_module*> of(tree.size(), nullptr);
+    std::vector<const detail::sensitive_module*> of(tree.size(), nullptr);
     for (const auto& one : modules) {
         const auto m = find_module(paths, one.path);
         if (m == no_id) {
@@ -149,6 +155,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
         }
     }
     precision_plan plan;
+    plan.modules = modules.size();
     detail::add_to_plan(plan, opened, nodes, [&](id node) { return of_node(node)->ratio; });
     return plan;
 }

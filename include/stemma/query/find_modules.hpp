@@ -18,11 +18,7 @@
 #include <stemma/query/query_answer.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -112,6 +108,21 @@ namespace detail {
     return nodes;
 }
 
+namespace detail {
+
+/// Returns: the nodes that match a query; all for "". Throws, Complexity: as `find_nodes`.
+[[nodiscard]] inline std::vector<id> asked_nodes(const attributed_model& opened,
+                                                 std::string_view text) {
+    if (!text.empty()) {
+        return find_nodes(opened, text);
+    }
+    std::vector<id> nodes(opened.model().node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    return nodes;
+}
+
+} // namespace detail
+
 /// Returns: the nodes that match a query, with their modules and values. Throws, Complexity: as
 /// `find_nodes`.
 [[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
@@ -122,63 +133,6 @@ namespace detail {
         refuse_unmatched(opened, asked);
     }
     return answer;
-}
-
-/// Sorts the lists of an answer, if an order is given, and truncates each. Nodes count by the
-/// parameters that they read; entries without a size come last. Complexity: O(n log n) in the
-/// lists, and that of the facts.
-inline void sort_answer(query_answer& answer, const attributed_model& opened,
-                        std::optional<answer_order> order,
-                        std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    const auto& model = opened.model();
-    const auto facts = detail::facts_of(opened);
-    if (!order) {
-        for (auto* list : {&answer.modules, &answer.nodes, &answer.values, &answer.initializers}) {
-            list->resize(std::min(list->size(), most));
-        }
-        return;
-    }
-    const auto size_of = [&](id value) {
-        const auto fact = facts.value(value);
-        if (*order == answer_order::bytes) {
-            return fact.bytes.value_or(0);
-        }
-        constexpr double largest = 9e18; // elements; more than any file stores
-        double elements = fact.ranked ? 1 : 0;
-        for (const auto& extent : fact.extents) {
-            std::uint64_t number = 0;
-            const auto* end = extent.data() + extent.size();
-            const bool is_number = std::from_chars(extent.data(), end, number).ptr == end;
-            elements = is_number ? std::min(elements * static_cast<double>(number), largest) : 0;
-        }
-        return static_cast<std::uint64_t>(elements);
-    };
-    const auto size_of_module = [&](id m) -> std::uint64_t {
-        return *order == answer_order::nodes        ? facts.statistics().nodes[m]
-               : *order == answer_order::parameters ? facts.parameters(m)
-                                                    : facts.weight_bytes(m);
-    };
-    const auto size_of_node = [&](id node) {
-        std::uint64_t size = 0;
-        for (auto value : facts.weights_of(node)) {
-            size += size_of(value);
-        }
-        return size;
-    };
-    if (*order == answer_order::name) {
-        const auto by = [&](std::vector<id>& list, auto name) {
-            detail::sort_by(list, most, std::greater<>(), name);
-        };
-        by(answer.modules, [&](id m) { return opened.modules().report_path(m); });
-        by(answer.nodes, [&](id node) { return model.name(node); });
-        by(answer.values, [&](id value) { return model.value_name(value); });
-        by(answer.initializers, [&](id value) { return model.value_name(value); });
-        return;
-    }
-    detail::sort_by(answer.modules, most, std::less<>(), size_of_module);
-    detail::sort_by(answer.nodes, most, std::less<>(), size_of_node);
-    detail::sort_by(answer.values, most, std::less<>(), size_of);
-    detail::sort_by(answer.initializers, most, std::less<>(), size_of);
 }
 
 /// Returns: the deepest modules of some nodes, in tree order.
@@ -195,52 +149,16 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
 /// Writes the answer to a query (`stemma.query/1`) about a model, named by its path.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_answer(Sink& sink, const query_answer& answer, std::string_view asked,
-                  const attributed_model& opened) {
+void write_json(Sink& sink, const query_answer& answer, std::string_view asked,
+                const attributed_model& opened) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.query/1");
     json.member("model", opened.model().file());
     json.member("query", asked);
-    write_answer(json, answer, opened.model(), opened.modules(), opened.tags());
+    write_json(json, answer, opened.model(), opened.modules(), opened.tags());
     json.end_object();
     json.finish();
-}
-
-/// Part of a model: nodes, and the modules that contain some of them.
-struct queried_part {
-    std::vector<id> nodes;   ///< ascending
-    std::vector<id> modules; ///< those with such nodes in or below them, in tree order
-};
-
-/// Returns: the part that matches a query; the whole model, including modules without nodes, for
-/// "".
-/// Throws: as `find_nodes`. Complexity: that of `find_nodes`, and O(nodes + modules).
-[[nodiscard]] inline queried_part find_part(const attributed_model& opened,
-                                            std::string_view text = {}) {
-    queried_part part;
-    const auto& tree = opened.modules().index();
-    if (text.empty()) {
-        part.nodes.resize(opened.model().node_count());
-        std::iota(part.nodes.begin(), part.nodes.end(), id{0});
-        part.modules.resize(tree.size());
-        std::iota(part.modules.begin(), part.modules.end(), id{0});
-        return part;
-    }
-    part.nodes = find_nodes(opened, text);
-    std::vector<bool> holds(tree.size(), false);
-    for (auto node : part.nodes) {
-        holds[opened.tags().attributions[node].module] = true;
-    }
-    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-        holds[tree.parent(m)] = holds[tree.parent(m)] || holds[m];
-    }
-    for (id m = 0; m < tree.size(); ++m) {
-        if (holds[m]) {
-            part.modules.push_back(m);
-        }
-    }
-    return part;
 }
 
 /// Returns: by module, whether it, an ancestor or a descendant matches a query, and it is at most

@@ -306,8 +306,8 @@ struct node_names {
 /// Writes the members `modules`, `nodes`, `values` and `initializers` into an open object.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_answer(json_writer<Sink>& json, const query_answer& answer, const onnx_model& model,
-                  const module_tree& modules, const tagging& tagged) {
+void write_json(json_writer<Sink>& json, const query_answer& answer, const onnx_model& model,
+                const module_tree& modules, const tagging& tagged) {
     json.key("modules");
     json.begin_array();
     for (auto m : answer.modules) {

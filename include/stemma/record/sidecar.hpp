@@ -270,7 +270,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.key("summary");
     json.begin_object();
     json.member("schema", "stemma.summary/1");
-    write_summary(json, summary);
+    write_json(json, summary);
     json.end_object();
     json.end_object();
     json.finish();

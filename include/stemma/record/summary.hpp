@@ -149,7 +149,7 @@ void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
 /// Writes the members of a summary into an open object.
 /// Complexity: O(length of the output).
 template <text_sink Sink>
-void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
+void write_json(json_writer<Sink>& json, const tag_summary& summary) {
     json.member("model", summary.model);
     json.member("nodes", summary.nodes);
     json.member("tagged", summary.tagged);

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,11 +34,38 @@ struct model_report {
         std::size_t decides = 0;                  ///< of these, decided by it
     };
 
-    queried_part part;                    ///< the analyzed part
-    tag_summary summary;                  ///< of its nodes
-    model_analysis analysis;              ///< of its nodes, and of all modules
+    std::vector<id> nodes;   ///< the analyzed ones, ascending
+    std::vector<id> modules; ///< those with such nodes in or below them, in tree order;
+                             ///< all if all nodes are analyzed
+    tag_summary summary;     ///< of its nodes
+    model_analysis analysis; ///< of its nodes, and of all modules
     std::vector<captured_share> captured; ///< by part of the capture, of all nodes
 };
+
+namespace detail {
+
+/// Returns: the modules with some nodes in or below them, or `all`, in tree order.
+/// Complexity: O(nodes + modules).
+[[nodiscard]] inline std::vector<id> modules_with(std::span<const id> nodes,
+                                                  const attributed_model& opened, bool all) {
+    const auto& tree = opened.modules().index();
+    std::vector<bool> holds(tree.size(), all);
+    for (auto node : nodes) {
+        holds[opened.tags().attributions[node].module] = true;
+    }
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        holds[tree.parent(m)] = holds[tree.parent(m)] || holds[m];
+    }
+    std::vector<id> modules;
+    for (id m = 0; m < tree.size(); ++m) {
+        if (holds[m]) {
+            modules.push_back(m);
+        }
+    }
+    return modules;
+}
+
+} // namespace detail
 
 /// Analyzes the nodes of a model that match a query, or all for "". `truth` is as for `summarize`.
 /// Throws: as `find_nodes` and `summarize`.
@@ -46,10 +74,11 @@ struct model_report {
                                                 std::string_view nodes = {},
                                                 const std::string& truth = {}) {
     model_report report;
-    report.part = find_part(opened, nodes);
-    report.summary = summarize(opened, report.part.nodes, truth);
+    report.nodes = detail::asked_nodes(opened, nodes);
+    report.modules = detail::modules_with(report.nodes, opened, nodes.empty());
+    report.summary = summarize(opened, report.nodes, truth);
     report.analysis = detail::analyze_modules(opened.model(), opened.operators().graph(),
-                                              opened.modules(), opened.tags(), report.part.nodes);
+                                              opened.modules(), opened.tags(), report.nodes);
     for (const auto& table : opened.captured()) {
         model_report::captured_share share{table.source, table.count(), 0, 0};
         for (id node = 0; node < table.of.size(); ++node) {
@@ -64,14 +93,14 @@ struct model_report {
 
 /// Writes a report (`stemma.summary/1`, with `analysis`). Complexity: O(length).
 template <text_sink Sink>
-void write_report(Sink& sink, const model_report& report, const attributed_model& opened) {
+void write_json(Sink& sink, const model_report& report, const attributed_model& opened) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.summary/1");
-    write_summary(json, report.summary);
+    write_json(json, report.summary);
     json.key("analysis");
     json.begin_object();
-    write_analysis(json, report.analysis, opened.model(), opened.modules(), report.part.modules);
+    detail::write_analysis(json, report.analysis, opened.model(), opened.modules(), report.modules);
     json.end_object();
     json.end_object();
     json.finish();
@@ -111,7 +140,7 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
         return;
     case report_table::modules:
         sink.write("module,class,own_nodes,nodes,own_parameters,parameters,bytes\n");
-        for (auto m : report.part.modules) {
+        for (auto m : report.modules) {
             sink.write(detail::csv_row(path(m), opened.modules().class_name(m), counts.own_nodes[m],
                                        counts.nodes[m], counts.own_parameters[m],
                                        counts.parameters[m], counts.bytes[m]));
@@ -119,7 +148,7 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
         return;
     case report_table::operators:
         sink.write("module,domain,operator,nodes\n");
-        for (auto m : report.part.modules) {
+        for (auto m : report.modules) {
             for (const auto& [op, count] : counts.operators[m]) {
                 sink.write(detail::csv_row(path(m), opened.model().operator_domain(op),
                                            opened.model().operator_type(op), count));
@@ -128,7 +157,7 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
         return;
     case report_table::weights:
         sink.write("module,kind,type,elements,bytes\n");
-        for (auto m : report.part.modules) {
+        for (auto m : report.modules) {
             for (const auto& count : counts.weights[m]) {
                 sink.write(detail::csv_row(path(m), to_string(count.kind),
                                            data_type_name(count.data_type), count.elements,

@@ -304,7 +304,7 @@ private:
 /// Writes answers of an explainer about its model (`stemma.explain/1`).
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_explanations(Sink& sink, std::span<const explanation> answers, const explainer& source) {
+void write_json(Sink& sink, std::span<const explanation> answers, const explainer& source) {
     const auto& opened = source.model();
     const bool has_modules = detail::range::any_of(
         answers, [](const explanation& answer) { return !answer.modules.empty(); });

@@ -33,16 +33,17 @@ struct line_row {
     double amount = 0; ///< number of nodes, or the sum of `amount_of`
 };
 
-/// Returns: some nodes of a model by source line, sorted by file and line, nodes without a line
-/// last. `amount_of(node)` is summed per line.
-/// Complexity: O(nodes log nodes), and that of `attributed_model::lines`.
+/// Returns: the nodes that match a query, or all for "", by source line, sorted by file and line,
+/// nodes without a line last. `amount_of(node)` is summed per line.
+/// Throws: as `find_nodes`. Complexity: O(nodes log nodes), and that of `find_nodes` and of
+/// `attributed_model::lines`.
 [[nodiscard]] inline std::vector<line_row>
-group_by_line(const attributed_model& opened, std::span<const id> nodes,
+group_by_line(const attributed_model& opened, std::string_view nodes = {},
               const std::function<double(id)>& amount_of = {}) {
     const auto& lines = opened.lines();
     std::map<std::pair<std::string_view, std::uint32_t>, line_row> rows;
     line_row unknown;
-    for (const auto node : nodes) {
+    for (const auto node : detail::asked_nodes(opened, nodes)) {
         const auto at = lines.of(node);
         auto& row = at ? rows[{at->file, at->line}] : unknown;
         if (at && row.nodes.empty()) {
@@ -80,8 +81,8 @@ using line_columns =
 
 /// Writes such rows (`stemma.lines/1`). Complexity: O(length).
 template <text_sink Sink>
-void write_lines(Sink& sink, std::span<const line_row> rows, const attributed_model& opened,
-                 const line_columns& columns = {}) {
+void write_json(Sink& sink, std::span<const line_row> rows, const attributed_model& opened,
+                const line_columns& columns = {}) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.lines/1");

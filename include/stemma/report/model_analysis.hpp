@@ -98,8 +98,6 @@ analyze_modules(const wire_model& model, const operator_graph& graph, const modu
     return result;
 }
 
-} // namespace detail
-
 /// Writes the members of an analysis into an open object, with the modules in `rows`.
 /// Complexity: O(length).
 template <text_sink Sink>
@@ -133,7 +131,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.member("stored_parameters", analysis.modules.stored[m]);
         json.member("bytes", analysis.modules.bytes[m]);
         json.key("weights");
-        detail::write_weights(json, analysis.modules.weights[m]);
+        write_weights(json, analysis.modules.weights[m]);
         json.key("operators");
         json.begin_object(true);
         for (const auto& [op, count] : analysis.modules.operators[m]) {
@@ -190,6 +188,8 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
     }
     json.end_array();
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

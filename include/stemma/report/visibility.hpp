@@ -88,9 +88,10 @@ struct show_all {
     }
 };
 
-/// Put `static_assert(explain_visibility_policy<mine, ops>());` next to a policy that is rejected.
-template <class P, class Ops>
-consteval bool explain_visibility_policy() {
+/// Put `static_assert(explain_policy<visibility_category, mine, ops>());` next to a policy that is
+/// rejected.
+template <std::same_as<visibility_category> Role, class P, class Ops>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
     static_assert(detail::declares<P, visibility_category>,
                   "visibility policy: add `using policy_category = stemma::visibility_category;`");

@@ -30,9 +30,7 @@
 #include <utility>
 #include <vector>
 
-// One type for all policies of a role, over one kind of graph and tree, for programs that let users
-// choose. Each query costs an indirect call; the policy's own work is compiled as a unit. An empty
-// one acts as the default of its role.
+// An empty one acts as the default of its role.
 namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
@@ -60,31 +58,31 @@ concept has_min_confidence = requires(P& policy) {
 
 /// Any selection policy for `Modules`.
 template <module_view Modules>
-class any_selection : public detail::held_name {
+class any_policy<selection_category, Modules> : public detail::held_name {
 public:
     using policy_category = selection_category;
 
     /// Acts as `not_infrastructure`.
-    any_selection() = default;
+    any_policy() = default;
 
     /// Holds a copy of `chosen`.
-    template <detail::held_selection<any_selection, Modules> P>
-    any_selection(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+    template <detail::held_selection<any_policy, Modules> P>
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(chosen))
         , selects_([chosen = std::move(chosen)](const Modules& modules, id m) -> bool {
             return chosen.selects(modules, m);
         }) {}
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_selection> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!selection_policy<P, Modules>)
-    any_selection(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_selection_policy<P, Modules>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<selection_category, P, Modules>());
     }
 
     /// Selects the modules for which `selects(modules, m)` holds.
-    template <detail::held_function<any_selection, bool, const Modules&, id> F>
-    any_selection(F selects) // NOLINT(google-explicit-constructor): as above
+    template <detail::held_function<any_policy, bool, const Modules&, id> F>
+    any_policy(F selects) // NOLINT(google-explicit-constructor): as above
         : held_name(""), selects_(std::move(selects)) {}
 
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -101,31 +99,31 @@ private:
 
 /// Any naming policy for `Modules`.
 template <module_view Modules>
-class any_naming : public detail::held_name {
+class any_policy<naming_category, Modules> : public detail::held_name {
 public:
     using policy_category = naming_category;
 
     /// Acts as `class_paths`.
-    any_naming() = default;
+    any_policy() = default;
 
     /// Holds a copy of `chosen`.
-    template <detail::held_naming<any_naming, Modules> P>
-    any_naming(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+    template <detail::held_naming<any_policy, Modules> P>
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(chosen))
         , name_([chosen = std::move(chosen)](const Modules& modules, tag_table& tags) {
             chosen.name_modules(modules, tags);
         }) {}
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_naming> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!naming_policy<P, Modules>)
-    any_naming(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_naming_policy<P, Modules>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<naming_category, P, Modules>());
     }
 
     /// Names modules by `name_modules(modules, tags)`.
-    template <detail::held_function<any_naming, void, const Modules&, tag_table&> F>
-    any_naming(F name_modules) // NOLINT(google-explicit-constructor): as above
+    template <detail::held_function<any_policy, void, const Modules&, tag_table&> F>
+    any_policy(F name_modules) // NOLINT(google-explicit-constructor): as above
         : held_name(""), name_(std::move(name_modules)) {}
 
     void name_modules(const Modules& modules, tag_table& tags) const {
@@ -139,7 +137,7 @@ private:
 /// Any source of evidence about `Ops` and `Modules`. Claims of an unnamed source carry their own
 /// provenance.
 template <operator_view Ops, module_view Modules>
-class any_evidence : public detail::held_name {
+class any_policy<evidence_category, Ops, Modules> : public detail::held_name {
     using take = std::function<void(const claim&)>;
     using tell = std::function<void(operator_t<Ops>, const take&)>;
 
@@ -147,8 +145,8 @@ public:
     using policy_category = evidence_category;
 
     /// Holds a copy of `source`, which is prepared for every context.
-    template <detail::held_evidence<any_evidence, Ops, Modules> P>
-    any_evidence(P source) // NOLINT(google-explicit-constructor): it stands for the policy
+    template <detail::held_evidence<any_policy, Ops, Modules> P>
+    any_policy(P source) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(source))
         , prepare_([source = std::move(source)](evidence_context<Ops, Modules>& context) {
             return tell([made = source.prepare(context)](operator_t<Ops> v, const take& f) {
@@ -157,10 +155,10 @@ public:
         }) {}
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_evidence> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!evidence_policy<P, Ops, Modules>)
-    any_evidence(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_evidence_policy<P, Ops, Modules>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<evidence_category, P, Ops, Modules>());
     }
 
     class claims {
@@ -171,7 +169,7 @@ public:
         }
 
     private:
-        friend class any_evidence;
+        friend any_policy;
 
         explicit claims(tell made) : tell_(std::move(made)) {}
 
@@ -187,16 +185,17 @@ private:
 };
 
 /// Any resolution policy.
-class any_resolution : public detail::held_name {
+template <>
+class any_policy<resolution_category> : public detail::held_name {
 public:
     using policy_category = resolution_category;
 
     /// Acts as `by_weight`.
-    any_resolution() = default;
+    any_policy() = default;
 
     /// Holds a copy of `chosen`.
-    template <detail::held_resolution<any_resolution> P>
-    any_resolution(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+    template <detail::held_resolution<any_policy> P>
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(chosen)) {
         if constexpr (detail::has_min_confidence<P>) {
             min_confidence_ = chosen.min_confidence;
@@ -219,17 +218,17 @@ public:
     }
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_resolution> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!resolution_policy<P>)
-    any_resolution(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_resolution_policy<P>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<resolution_category, P>());
     }
 
     /// Resolves by `resolve(modules, claims)`.
-    template <detail::held_function<any_resolution, attribution, const tree_index&,
+    template <detail::held_function<any_policy, attribution, const tree_index&,
                                     std::span<const claim>>
                   F>
-    any_resolution(F resolve) // NOLINT(google-explicit-constructor): as above
+    any_policy(F resolve) // NOLINT(google-explicit-constructor): as above
         : held_name("")
         , resolve_([resolve = std::move(resolve)](
                        const tree_index& modules, std::span<const claim> claims,
@@ -258,16 +257,16 @@ private:
 
 /// Any propagation policy for `Ops`.
 template <operator_view Ops>
-class any_propagation : public detail::held_name {
+class any_policy<propagation_category, Ops> : public detail::held_name {
 public:
     using policy_category = propagation_category;
 
     /// Acts as `both_sides`.
-    any_propagation() = default;
+    any_policy() = default;
 
     /// Holds a copy of `chosen`; whether it propagates at all is queried here, once.
-    template <detail::held_propagation<any_propagation, Ops> P>
-    any_propagation(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+    template <detail::held_propagation<any_policy, Ops> P>
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(chosen))
         , propagates_(detail::propagates(chosen))
         , propagate_([chosen = std::move(chosen)](const propagation_problem<Ops>& problem,
@@ -276,10 +275,10 @@ public:
         }) {}
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_propagation> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!propagation_policy<P, Ops>)
-    any_propagation(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_propagation_policy<P, Ops>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<propagation_category, P, Ops>());
     }
 
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -294,31 +293,32 @@ private:
 };
 
 /// Any diagnostics policy.
-class any_diagnostics : public detail::held_name {
+template <>
+class any_policy<diagnostics_category> : public detail::held_name {
 public:
     using policy_category = diagnostics_category;
 
     /// Acts as `as_found`.
-    any_diagnostics() = default;
+    any_policy() = default;
 
     /// Holds a copy of `chosen`.
-    template <detail::held_diagnostics<any_diagnostics> P>
-    any_diagnostics(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+    template <detail::held_diagnostics<any_policy> P>
+    any_policy(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(chosen))
         , judge_([chosen = std::move(chosen)](const finding& item) -> std::optional<severity> {
             return chosen.judge(item);
         }) {}
 
     /// Rejects other policies, with an explanation.
-    template <detail::attempted_policy<any_diagnostics> P>
+    template <detail::attempted_policy<any_policy> P>
         requires(!diagnostics_policy<P>)
-    any_diagnostics(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
-        static_assert(explain_diagnostics_policy<P>());
+    any_policy(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_policy<diagnostics_category, P>());
     }
 
     /// Uses `judge(found)`.
-    template <detail::held_function<any_diagnostics, std::optional<severity>, const finding&> F>
-    any_diagnostics(F judge) // NOLINT(google-explicit-constructor): as above
+    template <detail::held_function<any_policy, std::optional<severity>, const finding&> F>
+    any_policy(F judge) // NOLINT(google-explicit-constructor): as above
         : held_name(""), judge_(std::move(judge)) {}
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {

@@ -111,9 +111,10 @@ template <detail::judging P, class Report>
     };
 }
 
-/// Put `static_assert(explain_diagnostics_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_diagnostics_policy() {
+/// Put `static_assert(explain_policy<diagnostics_category, mine>());` next to a policy that is
+/// rejected.
+template <std::same_as<diagnostics_category> Role, class P>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "diagnostics policy: make the class copyable");
     static_assert(detail::declares<P, diagnostics_category>,
                   "diagnostics policy: add `using policy_category = "

@@ -106,9 +106,10 @@ struct names_and_classes {
     }
 };
 
-/// Put `static_assert(explain_naming_policy<mine, modules>());` next to a policy that is rejected.
-template <class P, class Modules>
-consteval bool explain_naming_policy() {
+/// Put `static_assert(explain_policy<naming_category, mine, modules>());` next to a policy that is
+/// rejected.
+template <std::same_as<naming_category> Role, class P, class Modules>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "naming policy: make the class copyable");
     static_assert(detail::declares<P, naming_category>,
                   "naming policy: add `using policy_category = stemma::naming_category;`");

@@ -160,8 +160,8 @@ template <class Any, class... Ps>
 /// Returns: the library's selection policies: `default`, `all`, `package:a,b`, `class:Glob,...`,
 /// `depth:N`.
 template <module_view Modules>
-[[nodiscard]] policies_by_name<any_selection<Modules>> selections_by_name() {
-    auto result = policies_by_their_names<any_selection<Modules>>();
+[[nodiscard]] policies_by_name<any_policy<selection_category, Modules>> selections_by_name() {
+    auto result = policies_by_their_names<any_policy<selection_category, Modules>>();
     result.add("default", not_infrastructure{});
     result.add(all_modules{});
     result.add("package", "P", policy_of_list<in_packages>);
@@ -173,40 +173,40 @@ template <module_view Modules>
 /// Returns: the library's naming policies: `default` (`class_paths`), `module-paths`,
 /// `names-and-classes`.
 template <module_view Modules>
-[[nodiscard]] policies_by_name<any_naming<Modules>> namings_by_name() {
-    return policies_by_their_names<any_naming<Modules>>(class_paths{}, module_paths{},
-                                                        names_and_classes{});
+[[nodiscard]] policies_by_name<any_policy<naming_category, Modules>> namings_by_name() {
+    return policies_by_their_names<any_policy<naming_category, Modules>>(
+        class_paths{}, module_paths{}, names_and_classes{});
 }
 
 /// Returns: the library's resolution policies: `default` (`by_weight`), `trust`, `cautious`,
 /// `confidence`.
-[[nodiscard]] inline policies_by_name<any_resolution> resolutions_by_name() {
-    return policies_by_their_names<any_resolution>(by_weight{}, by_trust{}, cautious{},
-                                                   by_confidence{});
+[[nodiscard]] inline policies_by_name<any_policy<resolution_category>> resolutions_by_name() {
+    return policies_by_their_names<any_policy<resolution_category>>(by_weight{}, by_trust{},
+                                                                    cautious{}, by_confidence{});
 }
 
 /// Returns: the library's propagation policies: `default` (`both_sides`), `residual`, `consumers`,
 /// `producers`, `nearest`, `off`.
 template <operator_view Ops>
-[[nodiscard]] policies_by_name<any_propagation<Ops>> propagations_by_name() {
-    return policies_by_their_names<any_propagation<Ops>>(both_sides{}, residual_aware{},
-                                                         consumers_only{}, producers_only{},
-                                                         nearest_evidence{}, no_propagation{});
+[[nodiscard]] policies_by_name<any_policy<propagation_category, Ops>> propagations_by_name() {
+    return policies_by_their_names<any_policy<propagation_category, Ops>>(
+        both_sides{}, residual_aware{}, consumers_only{}, producers_only{}, nearest_evidence{},
+        no_propagation{});
 }
 
 /// Returns: the library's cost policies: `bytes`, `parameters`, `operators`, `macs`, `flops`,
 /// `activations`.
-[[nodiscard]] inline policies_by_name<any_cost> costs_by_name() {
-    return policies_by_their_names<any_cost>(cost_in_bytes{}, cost_in_parameters{},
-                                             cost_in_operators{}, cost_in_macs{}, cost_in_flops{},
-                                             cost_in_activations{});
+[[nodiscard]] inline policies_by_name<any_policy<cost_category>> costs_by_name() {
+    return policies_by_their_names<any_policy<cost_category>>(
+        cost_in_bytes{}, cost_in_parameters{}, cost_in_operators{}, cost_in_macs{}, cost_in_flops{},
+        cost_in_activations{});
 }
 
 /// Returns: the library's diagnostics policies: `default` (`as_found`), `strict`, `errors`,
 /// `without:GLOB,...`.
-[[nodiscard]] inline policies_by_name<any_diagnostics> diagnostics_by_name() {
-    auto result =
-        policies_by_their_names<any_diagnostics>(as_found{}, warnings_as_errors{}, errors_only{});
+[[nodiscard]] inline policies_by_name<any_policy<diagnostics_category>> diagnostics_by_name() {
+    auto result = policies_by_their_names<any_policy<diagnostics_category>>(
+        as_found{}, warnings_as_errors{}, errors_only{});
     result.add("without", "GLOB,...", policy_of_list<without_findings>);
     return result;
 }
@@ -218,18 +218,21 @@ template <operator_view Ops>
 template <operator_view Ops, module_view Modules>
 struct policy_registry {
     /// Which modules get tags.
-    policies_by_name<any_selection<Modules>> selections = detail::selections_by_name<Modules>();
+    policies_by_name<any_policy<selection_category, Modules>> selections =
+        detail::selections_by_name<Modules>();
     /// What tags look like.
-    policies_by_name<any_naming<Modules>> namings = detail::namings_by_name<Modules>();
-    policies_by_name<any_evidence<Ops, Modules>> sources{}; ///< initially none
+    policies_by_name<any_policy<naming_category, Modules>> namings =
+        detail::namings_by_name<Modules>();
+    policies_by_name<any_policy<evidence_category, Ops, Modules>> sources{}; ///< initially none
     /// Which claim is believed.
-    policies_by_name<any_resolution> resolutions = detail::resolutions_by_name();
+    policies_by_name<any_policy<resolution_category>> resolutions = detail::resolutions_by_name();
     /// Where operators without evidence belong.
-    policies_by_name<any_propagation<Ops>> propagations = detail::propagations_by_name<Ops>();
+    policies_by_name<any_policy<propagation_category, Ops>> propagations =
+        detail::propagations_by_name<Ops>();
     /// What a part that is split off costs.
-    policies_by_name<any_cost> costs = detail::costs_by_name();
+    policies_by_name<any_policy<cost_category>> costs = detail::costs_by_name();
     /// Which findings are reported.
-    policies_by_name<any_diagnostics> diagnostics = detail::diagnostics_by_name();
+    policies_by_name<any_policy<diagnostics_category>> diagnostics = detail::diagnostics_by_name();
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -211,9 +211,10 @@ struct no_propagation {
     }
 };
 
-/// Put `static_assert(explain_propagation_policy<mine, ops>());` next to a policy that is rejected.
-template <class P, class Ops>
-consteval bool explain_propagation_policy() {
+/// Put `static_assert(explain_policy<propagation_category, mine, ops>());` next to a policy that is
+/// rejected.
+template <std::same_as<propagation_category> Role, class P, class Ops>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "propagation policy: make the class copyable");
     static_assert(detail::declares<P, propagation_category>,
                   "propagation policy: add `using policy_category = "

@@ -335,9 +335,10 @@ private:
     }
 };
 
-/// Put `static_assert(explain_resolution_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_resolution_policy() {
+/// Put `static_assert(explain_policy<resolution_category, mine>());` next to a policy that is
+/// rejected.
+template <std::same_as<resolution_category> Role, class P>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
     static_assert(detail::declares<P, resolution_category>,
                   "resolution policy: add `using policy_category = stemma::resolution_category;`");

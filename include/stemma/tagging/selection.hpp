@@ -182,10 +182,10 @@ struct down_to_depth {
     }
 };
 
-/// Put `static_assert(explain_selection_policy<mine, modules>());` next to a policy that is
-/// rejected.
-template <class P, class Modules>
-consteval bool explain_selection_policy() {
+/// Put `static_assert(explain_policy<selection_category, mine, modules>());` next to a policy that
+/// is rejected.
+template <std::same_as<selection_category> Role, class P, class Modules>
+consteval bool explain_policy() {
     static_assert(std::copy_constructible<P>, "selection policy: make the class copyable");
     static_assert(detail::declares<P, selection_category>,
                   "selection policy: add `using policy_category = stemma::selection_category;`");

@@ -66,11 +66,11 @@ inline constexpr bool is_for_tagging =
 template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
           class Propagation>
 consteval bool are_for_this_tagging() {
-    return explain_selection_policy<Selection, Modules>() &&
-           explain_naming_policy<Naming, Modules>() &&
-           explain_evidence_policy<Evidence, Ops, Modules>() &&
-           explain_resolution_policy<Resolution>() &&
-           explain_propagation_policy<Propagation, Ops>();
+    return explain_policy<selection_category, Selection, Modules>() &&
+           explain_policy<naming_category, Naming, Modules>() &&
+           explain_policy<evidence_category, Evidence, Ops, Modules>() &&
+           explain_policy<resolution_category, Resolution>() &&
+           explain_policy<propagation_category, Propagation, Ops>();
 }
 
 } // namespace detail

@@ -69,8 +69,8 @@ parameter_texts(std::span<const parameter_origin> origins) {
 /// Writes the entries of a model's initializers (`stemma.weights/1`) to a sink.
 /// Complexity: O(initializers + entries).
 template <text_sink Sink>
-void write_parameters(Sink& sink, std::span<const parameter_origin> origins,
-                      const attributed_model& opened, const checkpoint* saved = nullptr) {
+void write_json(Sink& sink, std::span<const parameter_origin> origins,
+                const attributed_model& opened, const checkpoint* saved = nullptr) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.weights/1");

@@ -19,7 +19,8 @@ namespace test::evidence_detail_named_claims {
 
 namespace {
 
-using any_evidence = stemma::any_evidence<test::operator_scene, stemma::module_tree>;
+using any_evidence =
+    stemma::any_policy<stemma::evidence_category, test::operator_scene, stemma::module_tree>;
 
 /// Claims that every operator is in the last module.
 struct unnamed_labels {

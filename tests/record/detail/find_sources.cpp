@@ -31,7 +31,7 @@ stemma::module_tree tree() {
 }
 
 source_lines lines_of(const std::string& bytes, const std::function<source_lines()>& given = {},
-                      const stemma::any_frames& policy = {}) {
+                      const stemma::any_policy<stemma::frames_category>& policy = {}) {
     const stemma::wire_model model(bytes, "memory");
     const auto modules = tree();
     return stemma::detail::find_sources({model, modules, modules, given, false, false, policy});

@@ -7,7 +7,7 @@
 
 namespace test::record_detail_recorded_sources {
 
-using stemma::any_frames;
+using any_frames = stemma::any_policy<stemma::frames_category>;
 using stemma::frame_kind;
 using stemma::no_id;
 using stemma::source_lines;

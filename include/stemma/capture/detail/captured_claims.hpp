@@ -146,7 +146,7 @@ public:
         claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
         std::size_t strangers = 0;
         std::size_t scoped = 0;
-        const any_frames frames;
+        const any_policy<frames_category> frames;
         told_sources told(lines_, frames);
         std::vector<std::pair<id, id>> chains; // of nodes
         for (const auto& recorded : exported.nodes()) {
@@ -185,7 +185,7 @@ public:
 
     /// Records where the forward of modules begins. Complexity: O(length of paths and texts).
     void tell_modules(const std::vector<std::pair<std::string, std::string>>& sources) {
-        const any_frames frames;
+        const any_policy<frames_category> frames;
         told_sources told(lines_, frames);
         for (const auto& [path, stack] : sources) {
             const auto module = find_path(modules_, path);

@@ -56,10 +56,10 @@ struct cut_basis {
         types.prepare(options.many);
     }
 
-    any_cut policy;
-    cut_planner<any_cut> planner;
+    any_policy<cut_category> policy;
+    cut_planner<any_policy<cut_category>> planner;
     boundary_types types;
-    cut_writer<any_cut> writer;
+    cut_writer<any_policy<cut_category>> writer;
 };
 
 /// A model to cut, with the attributions of its nodes.

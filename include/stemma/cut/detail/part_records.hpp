@@ -372,8 +372,9 @@ private:
 
     const wire_model* model_;
     recorded_model whole_;
-    std::optional<any_naming<module_tree>> naming_; // none if the naming is unknown
-    std::optional<any_selection<module_tree>> selection_;
+    std::optional<any_policy<naming_category, module_tree>>
+        naming_; // none if the naming is unknown
+    std::optional<any_policy<selection_category, module_tree>> selection_;
     tag_table tags_;
     std::optional<recorded_tags> table_;
     std::optional<graph_sketch> sketch_;

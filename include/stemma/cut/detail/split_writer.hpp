@@ -141,7 +141,7 @@ public:
         manifest.recipe = skeleton.take_recipe();
         find_tensors(parts, manifest);
         output_file output(path(split_manifest_name));
-        write_split_manifest(output, manifest);
+        write_json(output, manifest);
         output.commit(sync);
         return manifest;
     }

@@ -36,7 +36,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 class told_sources {
 public:
     /// Requires: both outlive this, as do the texts.
-    told_sources(source_lines& to, const any_frames& policy) : to_(to), policy_(policy) {}
+    told_sources(source_lines& to, const any_policy<frames_category>& policy)
+        : to_(to), policy_(policy) {}
 
     /// Returns: the chain described by a text, `no_id` if none.
     /// Complexity: O(length).
@@ -62,7 +63,7 @@ public:
 
 private:
     source_lines& to_;
-    const any_frames& policy_;
+    const any_policy<frames_category>& policy_;
     std::vector<told_frame> frames_;
     std::vector<std::string_view> texts_;
     std::vector<id> chains_;
@@ -128,7 +129,7 @@ struct source_evidence {
     const std::function<source_lines()>& given; ///< from a capture or an original; may be empty
     bool reads_record = false;                  ///< earlier tags in the file are trusted
     bool fresh = false;                         ///< the nodes are unchanged since tagging
-    const any_frames& policy;
+    const any_policy<frames_category>& policy;
 };
 
 /// Finds the source lines of a model's nodes: from each node itself, else from what is given, else

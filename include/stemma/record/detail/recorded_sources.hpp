@@ -44,7 +44,8 @@ struct recorded_sources {
 class chain_copier {
 public:
     /// Requires: all outlive this.
-    chain_copier(const source_lines& from, source_lines& to, const any_frames& policy)
+    chain_copier(const source_lines& from, source_lines& to,
+                 const any_policy<frames_category>& policy)
         : from_(from), to_(to), policy_(policy) {}
 
     /// Returns: the number of the copied frame. Complexity: O(length of its texts), once.
@@ -77,7 +78,7 @@ public:
 private:
     const source_lines& from_;
     source_lines& to_;
-    const any_frames& policy_;
+    const any_policy<frames_category>& policy_;
     std::vector<id> frames_;
     std::vector<id> chains_;
 };
@@ -156,7 +157,7 @@ private:
 class source_record_reader final : public json_handler {
 public:
     /// Requires: the policy outlives this.
-    source_record_reader(const any_frames& policy, std::size_t modules)
+    source_record_reader(const any_policy<frames_category>& policy, std::size_t modules)
         : policy_(policy), modules_(modules) {}
 
     void element(const std::string& path, json_part part) override {
@@ -214,7 +215,7 @@ private:
             static_cast<std::uint32_t>(text)));
     }
 
-    const any_frames& policy_;
+    const any_policy<frames_category>& policy_;
     std::size_t modules_;
     std::vector<std::string> files_;
     std::vector<std::string> functions_;
@@ -225,7 +226,8 @@ private:
 /// Returns: what `to_json` for lines wrote, nothing for other texts.
 /// Complexity: O(length).
 [[nodiscard]] inline std::optional<recorded_sources>
-read_sources(std::string_view text, const any_frames& policy, std::size_t modules) {
+read_sources(std::string_view text, const any_policy<frames_category>& policy,
+             std::size_t modules) {
     source_record_reader reader(policy, modules);
     try {
         stream_json(text, "", reader);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/fold/fold_file.hpp>
+#include <stemma/fold/model_fold.hpp>
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
@@ -17,11 +17,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace test::fold_fold_file {
+namespace test::fold_model_fold {
 
 namespace {
 
@@ -39,9 +40,13 @@ stemma::attribution_options captured(const std::string& fixture) {
     return {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})};
 }
 
+std::uint64_t written(const stemma::attributed_model& opened, const std::string& path) {
+    return stemma::model_fold(opened, stemma::module_folding{}, path).write(path, {.sync = false});
+}
+
 } // namespace
 
-TEST_CASE("fold_file: unfolding restores the file byte for byte, with its tags") {
+TEST_CASE("model_fold: unfolding restores the file byte for byte, with its tags") {
     const test::scratch_folder folder;
     for (const std::string fixture : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(fixture);
@@ -50,7 +55,7 @@ TEST_CASE("fold_file: unfolding restores the file byte for byte, with its tags")
         stemma::write_tagged(plain, folder.file("tagged"), stemma::usual_carriers, {.sync = false});
         for (const auto& from : {source, folder.file("tagged")}) {
             const stemma::attributed_model opened(from, captured(fixture));
-            const auto size = stemma::fold_file(opened, folder.file("folded"), {}, {.sync = false});
+            const auto size = written(opened, folder.file("folded"));
             CHECK(test::read_bytes(folder.file("folded")).size() == size);
             CHECK(stemma::model_fold(opened, stemma::module_folding{}).bytes() ==
                   test::read_bytes(folder.file("folded")));
@@ -64,7 +69,7 @@ TEST_CASE("fold_file: unfolding restores the file byte for byte, with its tags")
     CHECK(folder.file_count() == 3); // no copy is left
 }
 
-TEST_CASE("fold_file: what training information reads stays in the main graph") {
+TEST_CASE("model_fold: what training information reads stays in the main graph") {
     const test::scratch_folder folder;
     const auto model = [](const test::names& read) {
         return test::model(test::graph({test::node("Constant", {}, {"k"}, "/a/Constant"),
@@ -79,7 +84,7 @@ TEST_CASE("fold_file: what training information reads stays in the main graph") 
     };
     const auto folded = [&](const std::string& source) {
         const stemma::attributed_model opened(folder.make("model.onnx", source), {});
-        stemma::fold_file(opened, folder.file("folded"), {}, {.sync = false});
+        written(opened, folder.file("folded"));
         const auto report = stemma::unfold_file(folder.file("folded"), folder.file("back"),
                                                 stemma::unfolded_names::as_before, {.sync = false});
         CHECK(report.is_restored);
@@ -100,7 +105,7 @@ TEST_CASE("fold_file: what training information reads stays in the main graph") 
     CHECK(folded(model({"x", "k"})) == test::names{"k", "q", "y"});
 }
 
-TEST_CASE("fold_file: what functions do not keep comes back") {
+TEST_CASE("model_fold: what functions do not keep comes back") {
     const auto layer = [](const std::string& number, const std::string& in,
                           const std::string& out) {
         const auto scope = "/layer/layer." + number;
@@ -188,7 +193,7 @@ TEST_CASE("model_fold: rejects models with a reason") {
     const test::scratch_folder folder;
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
                                           captured("bert_micro"));
-    stemma::fold_file(opened, folder.file("folded"), {}, {.sync = false});
+    written(opened, folder.file("folded"));
     const stemma::attributed_model again(folder.file("folded"), {});
     const auto fold = [](const stemma::attributed_model& model, const stemma::module_folding& how) {
         return refusal([&] { return stemma::model_fold(model, how).bytes(); });
@@ -203,19 +208,19 @@ TEST_CASE("model_fold: rejects models with a reason") {
 TEST_CASE("find_foldable: says what could fold instead of nothing") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), captured("mlp"));
     CHECK_THROWS_AS(stemma::model_fold(opened, stemma::module_folding{}), stemma::error);
-    const auto other = stemma::find_foldable(opened, {});
+    const auto other = stemma::model_fold::find_foldable(opened, {});
     REQUIRE(other.has_value());
     CHECK(other->functions > 0);
     CHECK(other->least <= 2);
-    CHECK_FALSE(stemma::find_foldable(opened, {.depth = 0}).has_value());
+    CHECK_FALSE(stemma::model_fold::find_foldable(opened, {.depth = 0}).has_value());
 }
 
-TEST_CASE("write_folds: lists functions and calls of the plan") {
+TEST_CASE("write_json: lists functions and calls of the plan") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
                                           captured("bert_micro"));
     const stemma::model_fold folded(opened, stemma::module_folding{});
     stemma::string_sink sink;
-    stemma::write_folds(sink, folded, opened, 7);
+    stemma::write_json(sink, folded, opened, 7);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.folds/1");
     CHECK(json["folded_bytes"] == 7);
@@ -223,4 +228,4 @@ TEST_CASE("write_folds: lists functions and calls of the plan") {
     CHECK(json["calls"].size() == folded.plan().call_count());
 }
 
-} // namespace test::fold_fold_file
+} // namespace test::fold_model_fold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_FOLD_FOLD_FILE_HPP
-#define STEMMA_FOLD_FOLD_FILE_HPP
+#ifndef STEMMA_FOLD_MODEL_FOLD_HPP
+#define STEMMA_FOLD_MODEL_FOLD_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
@@ -43,22 +43,6 @@ struct module_folding {
     std::size_t least = 2; ///< minimum number of nodes of a function
     bool lift = true;      ///< raise the IR version if it has no functions
     bool vary_constants = false; ///< whether equal bodies may differ in Constants
-};
-
-/// A row of the outline of a folded model: the main graph, or a called function.
-struct fold_outline_row {
-    id function = no_id;   ///< number in the plan; `no_id` for the main graph
-    std::size_t level = 0; ///< nesting depth of calls
-    std::size_t count = 1; ///< calls from the caller
-    std::size_t nodes = 0; ///< directly in it, other than calls
-    std::size_t calls = 0; ///< in it and in bodies of its nodes
-};
-
-/// Nodes that folding leaves in place, although their modules should be functions.
-struct nodes_left {
-    std::size_t too_few = 0;   ///< their modules have too few nodes
-    std::size_t between = 0;   ///< too few between paths that leave the module and return
-    std::size_t in_bodies = 0; ///< in functions, or in bodies owned by operators of other modules
 };
 
 namespace detail {
@@ -117,73 +101,34 @@ struct asked_modules {
     return opened;
 }
 
-/// Walks the calls of a folded model, callers first.
-class fold_outliner {
-public:
-    fold_outliner(const fold_plan& plan, const graph_contents& contents)
-        : plan_(plan), contents_(contents) {}
-
-    [[nodiscard]] std::vector<fold_outline_row> outline() && {
-        add({}, 0);
-        return std::move(rows_);
-    }
-
-private:
-    /// The calls of a graph or function, including bodies of its nodes.
-    struct region_calls {
-        std::size_t calls = 0;
-        std::vector<std::pair<id, std::size_t>> functions; // with counts, in order of first call
-        std::unordered_map<id, std::size_t> place_of;      // in `functions`
-    };
-
-    void add(fold_outline_row row, id region) {
-        region_calls calls;
-        add_calls(region, calls);
-        row.nodes = nodes_in(plan_, region);
-        row.calls = calls.calls;
-        rows_.push_back(row);
-        for (const auto& [f, count] : calls.functions) {
-            add({f, row.level + 1, count}, plan_.functions[f].region);
-        }
-    }
-
-    void add_calls(id region, region_calls& calls) const {
-        for (const auto& item : plan_.regions[region].items) {
-            if (!item.is_region) {
-                add_calls_in(item.index, calls);
-                continue;
-            }
-            calls.calls += 1;
-            const auto f = plan_.function[item.index];
-            const auto place = calls.place_of.try_emplace(f, calls.functions.size());
-            if (place.second) {
-                calls.functions.emplace_back(f, 0);
-            }
-            calls.functions[place.first->second].second += 1;
-        }
-    }
-
-    void add_calls_in(id node, region_calls& calls) const {
-        if (!plan_.changes_inside(node)) {
-            return;
-        }
-        for (auto g : contents_.bodies_of(node)) {
-            plan_.look_into(
-                g, contents_, [&](id region) { add_calls(region, calls); },
-                [&](id inside) { add_calls_in(inside, calls); });
-        }
-    }
-
-    const fold_plan& plan_;
-    const graph_contents& contents_;
-    std::vector<fold_outline_row> rows_;
-};
-
 } // namespace detail
 
 /// A model to fold: planned on construction, then written.
 class model_fold {
 public:
+    /// A row of the outline of a folded model: the main graph, or a called function.
+    struct outline_row {
+        id function = no_id;   ///< number in the plan; `no_id` for the main graph
+        std::size_t level = 0; ///< nesting depth of calls
+        std::size_t count = 1; ///< calls from the caller
+        std::size_t nodes = 0; ///< directly in it, other than calls
+        std::size_t calls = 0; ///< in it and in bodies of its nodes
+    };
+
+    /// Nodes that folding leaves in place, although their modules should be functions.
+    struct nodes_left {
+        std::size_t too_few = 0; ///< their modules have too few nodes
+        std::size_t between = 0; ///< too few between paths that leave the module and return
+        std::size_t in_bodies =
+            0; ///< in functions, or in bodies owned by operators of other modules
+    };
+
+    /// What other options would fold if the given ones fold nothing.
+    struct foldable {
+        std::size_t functions = 0; ///< their number
+        std::size_t least = 0;     ///< minimum number of nodes of each
+    };
+
     /// Plans with the given options. If the file is tagged, a temporary copy without tags is made
     /// beside `beside`, the future result, or in memory if that is "".
     ///
@@ -229,6 +174,27 @@ public:
                const std::string& beside = {})
         : model_fold(opened, detail::options_of(detail::unfolded(opened), folding), beside) {}
 
+    /// Returns: what `folding` would find with all modules selected or, failing that, with
+    /// functions of one node allowed as well; nothing if even that finds none. Throws, Complexity:
+    /// as construction.
+    [[nodiscard]] static std::optional<foldable> find_foldable(const attributed_model& opened,
+                                                               const module_folding& folding) {
+        const detail::untagged_model source(opened.file(), opened.model(), {});
+        const graph_contents contents(source.model());
+        node_shapes shapes(source.model(), contents);
+        for (const std::size_t least : {folding.least, std::size_t{1}}) {
+            auto options = detail::options_of(detail::unfolded(opened), folding, true);
+            options.least = least;
+            const auto plan =
+                plan_fold(source.model(), contents, opened.modules(), opened.tags().attributions,
+                          shapes, options, detail::values_in_training(source.model()));
+            if (!plan.functions.empty()) {
+                return foldable{plan.functions.size(), least};
+            }
+        }
+        return std::nullopt;
+    }
+
     /// Returns: the plan; valid as long as this.
     [[nodiscard]] const detail::fold_plan& plan() const noexcept { return plan_; }
     /// Whether the IR version is raised to `first_version_with_functions`.
@@ -238,9 +204,7 @@ public:
 
     /// Returns: the main graph, followed by the functions it calls, recursively.
     /// Complexity: O(rows + items of the functions in each).
-    [[nodiscard]] std::vector<fold_outline_row> outline() const {
-        return detail::fold_outliner(plan_, contents_).outline();
-    }
+    [[nodiscard]] std::vector<outline_row> outline() const;
 
     /// Returns: the number of nodes left in place, by reason. Complexity: O(places).
     [[nodiscard]] nodes_left left() const {
@@ -281,46 +245,81 @@ private:
     bool lifted_ = false;
 };
 
-/// What other options would fold if the given ones fold nothing.
-struct foldable {
-    std::size_t functions = 0; ///< their number
-    std::size_t least = 0;     ///< minimum number of nodes of each
-};
+namespace detail {
 
-/// Returns: what `folding` would find with all modules selected or, failing that, with functions of
-/// one node allowed as well; nothing if even that finds none.
-/// Throws, Complexity: as `model_fold`.
-[[nodiscard]] inline std::optional<foldable> find_foldable(const attributed_model& opened,
-                                                           const module_folding& folding) {
-    const detail::untagged_model source(opened.file(), opened.model(), {});
-    const graph_contents contents(source.model());
-    node_shapes shapes(source.model(), contents);
-    for (const std::size_t least : {folding.least, std::size_t{1}}) {
-        auto options = detail::options_of(detail::unfolded(opened), folding, true);
-        options.least = least;
-        const auto plan =
-            plan_fold(source.model(), contents, opened.modules(), opened.tags().attributions,
-                      shapes, options, detail::values_in_training(source.model()));
-        if (!plan.functions.empty()) {
-            return foldable{plan.functions.size(), least};
+/// Walks the calls of a folded model, callers first.
+class fold_outliner {
+public:
+    fold_outliner(const fold_plan& plan, const graph_contents& contents)
+        : plan_(plan), contents_(contents) {}
+
+    [[nodiscard]] std::vector<model_fold::outline_row> outline() && {
+        add({}, 0);
+        return std::move(rows_);
+    }
+
+private:
+    /// The calls of a graph or function, including bodies of its nodes.
+    struct region_calls {
+        std::size_t calls = 0;
+        std::vector<std::pair<id, std::size_t>> functions; // with counts, in order of first call
+        std::unordered_map<id, std::size_t> place_of;      // in `functions`
+    };
+
+    void add(model_fold::outline_row row, id region) {
+        region_calls calls;
+        add_calls(region, calls);
+        row.nodes = nodes_in(plan_, region);
+        row.calls = calls.calls;
+        rows_.push_back(row);
+        for (const auto& [f, count] : calls.functions) {
+            add({f, row.level + 1, count}, plan_.functions[f].region);
         }
     }
-    return std::nullopt;
-}
 
-/// Writes a model with modules as functions. Returns: its size in bytes.
-/// Throws, Complexity: as `model_fold`.
-inline std::uint64_t fold_file(const attributed_model& opened, const std::string& output,
-                               const module_folding& folding = {},
-                               const write_options& options = {}) {
-    return model_fold(opened, folding, output).write(output, options);
+    void add_calls(id region, region_calls& calls) const {
+        for (const auto& item : plan_.regions[region].items) {
+            if (!item.is_region) {
+                add_calls_in(item.index, calls);
+                continue;
+            }
+            calls.calls += 1;
+            const auto f = plan_.function[item.index];
+            const auto place = calls.place_of.try_emplace(f, calls.functions.size());
+            if (place.second) {
+                calls.functions.emplace_back(f, 0);
+            }
+            calls.functions[place.first->second].second += 1;
+        }
+    }
+
+    void add_calls_in(id node, region_calls& calls) const {
+        if (!plan_.changes_inside(node)) {
+            return;
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            plan_.look_into(
+                g, contents_, [&](id region) { add_calls(region, calls); },
+                [&](id inside) { add_calls_in(inside, calls); });
+        }
+    }
+
+    const fold_plan& plan_;
+    const graph_contents& contents_;
+    std::vector<model_fold::outline_row> rows_;
+};
+
+} // namespace detail
+
+inline std::vector<model_fold::outline_row> model_fold::outline() const {
+    return detail::fold_outliner(plan_, contents_).outline();
 }
 
 /// Writes a report of folding (`stemma.folds/1`); `bytes` is the size of the folded model.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_folds(Sink& sink, const model_fold& folded, const attributed_model& opened,
-                 std::uint64_t bytes) {
+void write_json(Sink& sink, const model_fold& folded, const attributed_model& opened,
+                std::uint64_t bytes) {
     const auto& plan = folded.plan();
     const auto& modules = opened.modules();
     json_writer json(sink);
@@ -393,4 +392,4 @@ void write_folds(Sink& sink, const model_fold& folded, const attributed_model& o
 
 } // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_FOLD_FOLD_FILE_HPP
+#endif // STEMMA_FOLD_MODEL_FOLD_HPP
