@@ -60,9 +60,8 @@ int main(int, char** argv) {
     const auto rounded = run(model, prober, wrong.nodes()[0]);
     const auto values = values_of(exact);
     const auto others = values_of(rounded);
-    const auto report = stemma::compare_numerics({&model.parts(), &prober.borders(), &values},
-                                                 {&model.parts(), &prober.borders(), &others},
-                                                 {.bounds = {.min_sqnr = 50}});
+    const auto report =
+        stemma::compare_numerics({model, values}, {model, others}, {.bounds = {.min_sqnr = 50}});
 
     const auto first = report.first_module;
     std::cout << "first: "

@@ -10,7 +10,6 @@
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/cut.hpp>
-#include <stemma/cut/detail/boundary.hpp>
 #include <stemma/cut/detail/complete_calls.hpp>
 #include <stemma/cut/detail/convex_runs.hpp>
 #include <stemma/cut/detail/find_gaps.hpp>
@@ -38,7 +37,6 @@
 #include <stemma/tagging/detail/number_calls.hpp>
 #include <stemma/tagging/detail/overrule_shared.hpp>
 #include <stemma/tagging/detail/propagate_tags.hpp>
-#include <stemma/tagging/detail/select_modules.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/propagate.hpp>
 #include <stemma/tagging/propagation.hpp>

@@ -49,8 +49,7 @@ inline std::string computed_weights() {
 struct observed {
     observed(const scratch_folder& folder, const std::string& name, const std::string& bytes,
              const std::map<std::string, std::vector<float>>& numbers)
-        : opened(stemma::mapped_file::holding(bytes, name + ".onnx"), {})
-        , borders(stemma::find_module_values(opened)) {
+        : opened(stemma::mapped_file::holding(bytes, name + ".onnx"), {}) {
         const auto path = folder.file(name + ".npz");
         stemma::output_file file(path);
         stemma::detail::npz_writer out(file, path);
@@ -65,10 +64,9 @@ struct observed {
         values = std::make_unique<stemma::value_file>(path);
     }
 
-    [[nodiscard]] stemma::observed_model get() const { return {&opened, &borders, values.get()}; }
+    [[nodiscard]] stemma::observed_model get() const { return {opened, *values}; }
 
     stemma::attributed_model opened;
-    stemma::module_values borders;
     std::unique_ptr<stemma::value_file> values;
 };
 

@@ -7,7 +7,6 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/tagging/detail/select_modules.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/naming.hpp>
 #include <stemma/tagging/propagate.hpp>

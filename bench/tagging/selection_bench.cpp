@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/tagging/any_policy.hpp>
-#include <stemma/tagging/detail/select_modules.hpp>
+#include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 
 #include <benchmark/benchmark.h>

@@ -177,8 +177,7 @@ void note_strangers(const numerics_request& asked, const stemma::attributed_mode
 }
 
 void isolate(const numerics_request& asked, const stemma::observed_model& a,
-             const stemma::observed_model& b, const stemma::attributed_model& second,
-             const stemma::numerics_report& report) {
+             const stemma::observed_model& b, const stemma::numerics_report& report) {
     stemma::cut_options how;
     how.policy =
         stemma::standard_cut{stemma::parse_pull(asked.pull).value(), stemma::gap_rule::runs};
@@ -187,7 +186,7 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
     how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
     how.infer = add_inferred_types;
-    const auto parts = stemma::isolate_modules(a, b, second, report, asked.isolate, how);
+    const auto parts = stemma::isolate_modules(a, b, report, asked.isolate, how);
     const auto refused = std::count_if(parts.begin(), parts.end(),
                                        [](const auto& part) { return !part.refusal.empty(); });
     note(asked.common,
@@ -207,10 +206,8 @@ int numerics(const numerics_request& asked) {
     const auto second = open_model(others);
     const stemma::value_file mine(asked.values[0]);
     const stemma::value_file theirs(asked.values[1]);
-    const auto borders = stemma::find_module_values(*opened);
-    const auto other_borders = stemma::find_module_values(*second);
-    const stemma::observed_model a{opened.get(), &borders, &mine};
-    const stemma::observed_model b{second.get(), &other_borders, &theirs};
+    const stemma::observed_model a(*opened, mine);
+    const stemma::observed_model b(*second, theirs);
     auto report = stemma::compare_numerics(
         a, b, {asked.bounds, stemma::find_branches(*opened, asked.module, asked.depth), {}});
     if (report.values.empty()) {
@@ -222,7 +219,7 @@ int numerics(const numerics_request& asked) {
         stemma::add_isolated(report, a, asked.isolated);
     }
     if (!asked.isolate.empty()) {
-        isolate(asked, a, b, *second, report);
+        isolate(asked, a, b, report);
     }
     if (asked.common.format == "json") {
         standard_output out;

@@ -65,11 +65,11 @@ std::string_view take(std::string_view& text, std::size_t size) {
 } // namespace
 
 std::string add_inferred_types(const stemma::wire_model& model, stemma::value_types& types) {
-    const auto answer = ask({"infer"}, stemma::model_to_infer(model, types));
+    stemma::types_by_name inferred(model, types);
+    const auto answer = ask({"infer"}, inferred.model_to_infer());
     if (!answer.problem.empty()) {
         return answer.problem;
     }
-    stemma::types_by_name inferred(model, types);
     std::string_view rest = answer.text;
     for (;;) {
         protocol::type_record record{};

@@ -58,18 +58,11 @@ int check(const std::string& path) {
         write("protobuf cannot parse the model");
         return protocol::invalid;
     }
-    if (const auto newer = stemma::find_newer_version(model)) {
-        write(*newer);
-        return protocol::cannot_judge;
-    }
-    try {
-        // By path, so that external data is found in the model's folder.
-        onnx::checker::check_model(path);
-    } catch (const std::exception& refusal) {
-        write(refusal.what());
-        return protocol::invalid;
-    }
-    return protocol::valid;
+    const auto result = stemma::check(model, path);
+    write(result.text);
+    return result.verdict == stemma::check_verdict::valid     ? protocol::valid
+           : result.verdict == stemma::check_verdict::invalid ? protocol::invalid
+                                                              : protocol::cannot_judge;
 }
 
 } // namespace

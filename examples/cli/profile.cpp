@@ -6,8 +6,8 @@
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/module_times.hpp>
 #include <stemma/cost/profile_pictures.hpp>
+#include <stemma/cost/profile_readers.hpp>
 #include <stemma/cost/profile_report.hpp>
-#include <stemma/cost/read_profiles.hpp>
 #include <stemma/error.hpp>
 #include <stemma/open/original_model.hpp>
 #include <stemma/report/explorer_overlay.hpp>

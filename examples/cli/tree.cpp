@@ -5,7 +5,7 @@
 #include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/module_times.hpp>
-#include <stemma/cost/read_profiles.hpp>
+#include <stemma/cost/profile_readers.hpp>
 #include <stemma/error.hpp>
 #include <stemma/query/alike_modules.hpp>
 #include <stemma/record/module_statistics.hpp>

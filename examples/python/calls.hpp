@@ -77,7 +77,8 @@ inline const stemma::onnx_policy_registry& registry() {
 
 /// Adds the types that the Python package onnx infers. Returns: "" or why there are none.
 inline std::string infer_with_onnx(const stemma::wire_model& model, stemma::value_types& types) {
-    const auto bytes = stemma::model_to_infer(model, types);
+    stemma::types_by_name inferred(model, types);
+    const auto bytes = inferred.model_to_infer();
     using type_record = std::tuple<std::size_t, std::string, std::string>;
     std::pair<std::string, std::vector<type_record>> answer;
     {
@@ -86,7 +87,6 @@ inline std::string infer_with_onnx(const stemma::wire_model& model, stemma::valu
                      .attr("inferred_types")(py::bytes(bytes))
                      .cast<decltype(answer)>();
     }
-    stemma::types_by_name inferred(model, types);
     for (const auto& [graph, name, type] : answer.second) {
         inferred.add(graph, name, type);
     }

@@ -314,10 +314,8 @@ inline py::object numerics(const model_ptr& a, const model_ptr& b, const path& v
         a, b, [&](const stemma::attributed_model& mine, const stemma::attributed_model& theirs) {
             const stemma::value_file first(values.string());
             const stemma::value_file second(other_values.string());
-            const auto borders = stemma::find_module_values(mine);
-            const auto other_borders = stemma::find_module_values(theirs);
-            const stemma::observed_model one{&mine, &borders, &first};
-            const stemma::observed_model two{&theirs, &other_borders, &second};
+            const stemma::observed_model one(mine, first);
+            const stemma::observed_model two(theirs, second);
             const auto report = stemma::compare_numerics(
                 one, two,
                 {bounds, stemma::find_branches(mine, module, depth.value_or(stemma::no_id)), {}});

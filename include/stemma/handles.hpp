@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
-#include <stemma/handle_ranges.hpp>
+#include <stemma/detail/handle_ranges.hpp>
 #include <stemma/model/source_lines.hpp>
 #include <stemma/types/described_type.hpp>
 
@@ -119,27 +119,27 @@ public:
     [[nodiscard]] std::optional<module_ref> parent() const;
 
     /// Returns: its child modules, in tree order.
-    [[nodiscard]] handle_walk<module_ref> children() const;
+    [[nodiscard]] detail::handle_walk<module_ref> children() const;
 
     /// Returns: its ancestors, from the parent to the root.
-    [[nodiscard]] handle_walk<module_ref> ancestors() const;
+    [[nodiscard]] detail::handle_walk<module_ref> ancestors() const;
 
     /// Returns: all its descendants, in preorder.
-    [[nodiscard]] handle_range<module_ref> descendants() const;
+    [[nodiscard]] detail::handle_range<module_ref> descendants() const;
 
     /// Whether this is `other` or an ancestor of it; false for a module of another model.
     [[nodiscard]] bool contains(const module_ref& other) const;
 
     /// Returns: the nodes in it and its descendants, by index.
     /// Complexity: O(n log n) of the result; the first call for a model is linear in its nodes.
-    [[nodiscard]] handle_list<node_ref> nodes() const;
+    [[nodiscard]] detail::handle_list<node_ref> nodes() const;
 
     /// Returns: the nodes whose deepest module it is, by index. Complexity: as `nodes`.
-    [[nodiscard]] handle_list<node_ref> own_nodes() const;
+    [[nodiscard]] detail::handle_list<node_ref> own_nodes() const;
 
     /// Returns: the weights in it and its descendants, by index.
     /// Complexity: O(weights); the first call for a model finds the weights.
-    [[nodiscard]] handle_list<parameter_ref> parameters() const;
+    [[nodiscard]] detail::handle_list<parameter_ref> parameters() const;
 };
 
 /// A node of a graph, a body or a local function.
@@ -179,7 +179,7 @@ public:
     [[nodiscard]] std::string tag() const;
 
     /// Returns: the modules whose tags it has: its own, and those it serves.
-    [[nodiscard]] handle_list<module_ref> tags() const;
+    [[nodiscard]] detail::handle_list<module_ref> tags() const;
 
     /// Returns: the believed evidence, or the rule that filled the gap: `scope`, `between`.
     [[nodiscard]] std::string_view provenance() const;
@@ -210,20 +210,20 @@ public:
     [[nodiscard]] std::vector<claim_ref> conflicts() const;
 
     /// Returns: modules that called its module without being ancestors of it.
-    [[nodiscard]] handle_list<module_ref> callers() const;
+    [[nodiscard]] detail::handle_list<module_ref> callers() const;
 
     /// Returns: the values it reads, by slot, without omitted ones.
-    [[nodiscard]] handle_list<value_ref> inputs() const;
+    [[nodiscard]] detail::handle_list<value_ref> inputs() const;
 
     /// Returns: the values it produces, by slot; an omitted one has the name "".
-    [[nodiscard]] handle_range<value_ref> outputs() const;
+    [[nodiscard]] detail::handle_range<value_ref> outputs() const;
 
     /// Returns: the producers of what it reads, in slot order.
-    [[nodiscard]] handle_list<node_ref> producers() const;
+    [[nodiscard]] detail::handle_list<node_ref> producers() const;
 
     /// Returns: the readers of what it produces, in slot order, repeated for each read.
     /// Complexity: O(result); the first call for a model is linear in it.
-    [[nodiscard]] handle_list<node_ref> readers() const;
+    [[nodiscard]] detail::handle_list<node_ref> readers() const;
 };
 
 /// A value: an output of a node, an input, or an initializer.
@@ -252,11 +252,11 @@ public:
 
     /// Returns: the nodes that read it, by index, repeated for each read.
     /// Complexity: O(result); the first call for a model is linear in it.
-    [[nodiscard]] handle_list<node_ref> readers() const;
+    [[nodiscard]] detail::handle_list<node_ref> readers() const;
 
     /// Returns: the modules whose tags it has: those of its readers, else of its producer.
     /// Complexity: O(result); the first call for a model is linear in it.
-    [[nodiscard]] handle_list<module_ref> tags() const;
+    [[nodiscard]] detail::handle_list<module_ref> tags() const;
 };
 
 /// A weight stored in the file, as an initializer or in a Constant.

@@ -31,9 +31,9 @@ class model {
 public:
     /// The result of a query.
     struct query_result {
-        handle_list<node_ref> nodes;     ///< in order of index
-        handle_list<module_ref> modules; ///< in preorder, none below another; empty if the query
-                                         ///< asks about nodes
+        detail::handle_list<node_ref> nodes;     ///< in order of index
+        detail::handle_list<module_ref> modules; ///< in preorder, none below another; empty if the
+                                                 ///< query asks about nodes
     };
 
     /// Leaves `other` without a model; it may only be assigned to.
@@ -45,7 +45,7 @@ public:
 
     /// Returns: all nodes, including those of bodies and local functions. The output values of one
     /// node are consecutive, and a node in a body precedes the node that owns the body.
-    [[nodiscard]] handle_range<node_ref> nodes() const&;
+    [[nodiscard]] detail::handle_range<node_ref> nodes() const&;
 
     /// Requires: an index of this model, as for `value`, `module` and `parameter`.
     [[nodiscard]] node_ref node(node_id i) const&;
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] std::optional<node_ref> find_node(std::string_view name) const&;
 
     /// Returns: all values of all graphs.
-    [[nodiscard]] handle_range<value_ref> values() const&;
+    [[nodiscard]] detail::handle_range<value_ref> values() const&;
     /// Requires: an index of this model.
     [[nodiscard]] value_ref value(value_id i) const&;
 
@@ -62,16 +62,16 @@ public:
     [[nodiscard]] std::optional<value_ref> find_value(std::string_view name) const&;
 
     /// Returns: the values stored in the file. Complexity: O(values).
-    [[nodiscard]] handle_list<value_ref> initializers() const&;
+    [[nodiscard]] detail::handle_list<value_ref> initializers() const&;
 
     /// Returns: the weights, shared ones once; docs/formats.md defines what counts as one.
     /// Complexity: the first call finds them in O(nodes + values).
-    [[nodiscard]] handle_range<parameter_ref> parameters() const&;
+    [[nodiscard]] detail::handle_range<parameter_ref> parameters() const&;
     /// Requires: an index of this model.
     [[nodiscard]] parameter_ref parameter(parameter_id i) const&;
 
     /// Returns: the module tree in preorder.
-    [[nodiscard]] handle_range<module_ref> modules() const&;
+    [[nodiscard]] detail::handle_range<module_ref> modules() const&;
     /// Requires: an index of this model.
     [[nodiscard]] module_ref module(module_id i) const&;
 

@@ -3,7 +3,6 @@
 #define STEMMA_STEMMA_HPP
 
 #include <stemma/definitions.hpp>
-#include <stemma/handle_ranges.hpp>
 #include <stemma/handles.hpp>
 #include <stemma/model.hpp>
 #include <stemma/op_is.hpp>

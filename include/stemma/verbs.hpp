@@ -24,7 +24,6 @@
 #include <stemma/cost/profile_pictures.hpp>
 #include <stemma/cost/profile_readers.hpp>
 #include <stemma/cost/profile_report.hpp>
-#include <stemma/cost/read_profiles.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/join_folder.hpp>
@@ -44,7 +43,6 @@
 #include <stemma/numerics/compare_numerics.hpp>
 #include <stemma/numerics/isolate_modules.hpp>
 #include <stemma/numerics/model_prober.hpp>
-#include <stemma/numerics/module_values.hpp>
 #include <stemma/numerics/pair_values.hpp>
 #include <stemma/numerics/probed_names.hpp>
 #include <stemma/numerics/value_file.hpp>

@@ -36,8 +36,7 @@ struct scene {
     std::string apart = folder.file("apart");
 
     std::vector<stemma::isolated_part> isolate(stemma::cut_options options = {.sync = false}) {
-        return stemma::isolate_modules(a.get(), b.get(), b.opened, report, apart,
-                                       std::move(options));
+        return stemma::isolate_modules(a.get(), b.get(), report, apart, std::move(options));
     }
 
     /// As a runner would, with numbers for the results of `file#name`.
@@ -62,12 +61,11 @@ std::map<std::string, std::string> refusals(const std::string& model, const std:
         "capture.json", R"({"schema":"stemma.capture/1","modules":[)" + modules + "]}");
     const stemma::attributed_model second(s.folder.make("second.onnx", model),
                                           {.captures = stemma::captures({capture})});
-    const auto borders = stemma::find_module_values(second);
-    const stemma::observed_model b{&second, &borders, s.b.values.get()};
+    const stemma::observed_model b(second, *s.b.values);
     const auto report = stemma::compare_numerics(s.a.get(), b);
     std::map<std::string, std::string> refused;
     for (const auto& part :
-         stemma::isolate_modules(s.a.get(), b, second, report, s.apart, {.sync = false})) {
+         stemma::isolate_modules(s.a.get(), b, report, s.apart, {.sync = false})) {
         if (!part.refusal.empty()) {
             CHECK(refused.emplace(s.a.opened.modules().path(part.module), part.refusal).second);
         }
@@ -111,7 +109,7 @@ TEST_CASE("isolate_modules: weights that the first run computed are inputs",
         const auto report = stemma::compare_numerics(a.get(), b.get());
         std::map<std::string, std::vector<std::string>> inputs;
         for (auto& part :
-             stemma::isolate_modules(a.get(), b.get(), b.opened, report,
+             stemma::isolate_modules(a.get(), b.get(), report,
                                      folder.file(std::string("apart_") + name), {.sync = false})) {
             CHECK(part.refusal.empty());
             inputs[a.opened.modules().path(part.module)] = std::move(part.cut.inputs);
@@ -172,8 +170,8 @@ TEST_CASE("isolate_modules: reports values missing in the first run",
     scene s;
     const test::observed less(s.folder, "less", test::two_modules(), {{"u", {1}}, {"y", {2}}});
     const auto report = stemma::compare_numerics(less.get(), s.b.get());
-    const auto parts = stemma::isolate_modules(less.get(), s.b.get(), s.b.opened, report, s.apart,
-                                               {.sync = false});
+    const auto parts =
+        stemma::isolate_modules(less.get(), s.b.get(), report, s.apart, {.sync = false});
     REQUIRE_FALSE(parts.empty());
     for (const auto& part : parts) {
         INFO(s.a.opened.modules().path(part.module));
@@ -228,11 +226,10 @@ TEST_CASE("isolate_modules: does not replace the first model", "[numerics][isola
     const auto first =
         s.folder.make("apart/" + std::filesystem::path(parts.front()).filename().string(), content);
     const stemma::attributed_model opened(first, {});
-    const auto borders = stemma::find_module_values(opened);
-    const stemma::observed_model a{&opened, &borders, s.a.values.get()};
-    CHECK_THROWS_AS(stemma::isolate_modules(a, s.b.get(), s.b.opened, s.report, s.apart,
-                                            {.force = true, .sync = false}),
-                    stemma::error);
+    const stemma::observed_model a(opened, *s.a.values);
+    CHECK_THROWS_AS(
+        stemma::isolate_modules(a, s.b.get(), s.report, s.apart, {.force = true, .sync = false}),
+        stemma::error);
     CHECK(test::read_bytes(first) == content);
 }
 

@@ -64,15 +64,15 @@ TEST_CASE("inherit: inferred attributions are inferred again, not inherited") {
     CHECK(stemma::inherit(tree(), before, {}).module == no_id);
 }
 
-TEST_CASE("inherit_tags: unites the tags of all old operators") {
+TEST_CASE("inherit: unites the tags of all old operators") {
     stemma::detail::id_set_pool pool;
     const std::array<id, 2> both{1, 4};
     const std::vector<stemma::detail::id_set> sets{1, pool.intern(both), 2};
     const std::array<id, 3> old{0, 1, 2};
     std::vector<id> tags;
-    pool.for_each(stemma::inherit_tags(pool, sets, old), [&](id tag) { tags.push_back(tag); });
+    pool.for_each(stemma::inherit(pool, sets, old), [&](id tag) { tags.push_back(tag); });
     CHECK(tags == std::vector<id>{1, 2, 4});
-    CHECK(stemma::inherit_tags(pool, sets, std::array<id, 1>{0}) == 1);
+    CHECK(stemma::inherit(pool, sets, std::array<id, 1>{0}) == 1);
 }
 
 } // namespace test::tagging_inherit

@@ -3,21 +3,48 @@
 #define STEMMA_COMPARE_COMPARE_MODELS_HPP
 
 #include <stemma/compare/compare_tags.hpp>
-#include <stemma/compare/detail/compare_declarations.hpp>
+#include <stemma/compare/detail/compare_headers.hpp>
 #include <stemma/compare/detail/compare_initializers.hpp>
 #include <stemma/compare/detail/compare_structure.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/value_definitions.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
+
+/// Returns: the first difference between what two models with equal graphs declare: versions of
+/// used operator sets, types and shapes of inputs and outputs.
+/// Complexity: that of `compare_opsets` and `compare_interfaces`.
+[[nodiscard]] inline std::optional<structure_difference> compare_declarations(const wire_model& a,
+                                                                              const wire_model& b) {
+    const auto say = [](const std::string& said, const model_diff::changed_header& one,
+                        const std::string& as) {
+        const auto or_none = [](const std::string& text) { return text.empty() ? "none" : text; };
+        return structure_difference{said + one.what + as + or_none(one.first) + ", the other one" +
+                                        as + or_none(one.second),
+                                    no_id, no_id};
+    };
+    if (const auto opsets = compare_opsets(a, b); !opsets.empty()) {
+        return say("uses ", opsets.front(), " ");
+    }
+    if (const auto types = compare_interfaces(a, b); !types.empty()) {
+        return say("declares ", types.front(), " as ");
+    }
+    return std::nullopt;
+}
+
+} // namespace detail
 
 /// Options of `compare_models`.
 struct compared_parts {

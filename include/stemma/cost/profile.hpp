@@ -74,9 +74,9 @@ public:
         runs_ = first + other.runs();
         open_ = false;
         dropped_ += other.dropped_;
-        files_.append(files_.empty() ? "" : ", ").append(other.files_);
+        add_source(files_, other.files_);
         if (formats_.find(other.formats_) == formats_.npos) {
-            formats_.append(formats_.empty() ? "" : ", ").append(other.formats_);
+            add_source(formats_, other.formats_);
         }
     }
 
@@ -123,6 +123,10 @@ public:
     }
 
 private:
+    static void add_source(std::string& list, const std::string& more) {
+        list.append(list.empty() || more.empty() ? "" : ", ").append(more);
+    }
+
     void add(const event& measured, std::size_t run, double microseconds, std::uint64_t calls) {
         const auto hash = detail::hash_bytes(
             measured.name,

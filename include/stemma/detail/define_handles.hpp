@@ -104,21 +104,21 @@ STEMMA_INLINE std::optional<module_ref> module_ref::parent() const {
     return parent == no_id ? std::nullopt : std::optional(module_ref(*state_, parent));
 }
 
-STEMMA_INLINE handle_walk<module_ref> module_ref::children() const {
+STEMMA_INLINE detail::handle_walk<module_ref> module_ref::children() const {
     const auto next = [](const detail::model_state& state, stemma::id m) {
         return state.modules().index().end(m);
     };
     return {*state_, next, index_ + 1, state_->modules().index().end(index_)};
 }
 
-STEMMA_INLINE handle_walk<module_ref> module_ref::ancestors() const {
+STEMMA_INLINE detail::handle_walk<module_ref> module_ref::ancestors() const {
     const auto next = [](const detail::model_state& state, stemma::id m) {
         return state.modules().index().parent(m);
     };
     return {*state_, next, state_->modules().index().parent(index_), no_id};
 }
 
-STEMMA_INLINE handle_range<module_ref> module_ref::descendants() const {
+STEMMA_INLINE detail::handle_range<module_ref> module_ref::descendants() const {
     return detail::make_range<module_ref>(*state_, index_ + 1,
                                           state_->modules().index().end(index_));
 }
@@ -127,16 +127,16 @@ STEMMA_INLINE bool module_ref::contains(const module_ref& other) const {
     return state_ == other.state_ && state_->modules().index().is_ancestor(index_, other.index_);
 }
 
-STEMMA_INLINE handle_list<node_ref> module_ref::nodes() const {
+STEMMA_INLINE detail::handle_list<node_ref> module_ref::nodes() const {
     return detail::make_list<node_ref>(*state_, state_->members().all(index_));
 }
 
-STEMMA_INLINE handle_list<node_ref> module_ref::own_nodes() const {
+STEMMA_INLINE detail::handle_list<node_ref> module_ref::own_nodes() const {
     const auto own = state_->members().direct(index_);
     return detail::make_list<node_ref>(*state_, {own.begin(), own.end()});
 }
 
-STEMMA_INLINE handle_list<parameter_ref> module_ref::parameters() const {
+STEMMA_INLINE detail::handle_list<parameter_ref> module_ref::parameters() const {
     const auto& modules = state_->weights().places.module;
     std::vector<stemma::id> inside;
     for (stemma::id w = 0; w < modules.size(); ++w) {
@@ -196,7 +196,7 @@ STEMMA_INLINE std::string node_ref::tag() const {
     return state_->tags().tags.text(state_->tags().attributions[index_].module);
 }
 
-STEMMA_INLINE handle_list<module_ref> node_ref::tags() const {
+STEMMA_INLINE detail::handle_list<module_ref> node_ref::tags() const {
     const auto& tags = state_->tags();
     return detail::modules_in(*state_, tags.pool, tags.tag_sets[index_]);
 }
@@ -238,12 +238,12 @@ STEMMA_INLINE std::vector<claim_ref> node_ref::conflicts() const {
     return detail::make_claims(*state_, state_->tags().conflicts.of(index_));
 }
 
-STEMMA_INLINE handle_list<module_ref> node_ref::callers() const {
+STEMMA_INLINE detail::handle_list<module_ref> node_ref::callers() const {
     const auto callers = state_->tags().callers.of(index_);
     return detail::make_list<module_ref>(*state_, {callers.begin(), callers.end()});
 }
 
-STEMMA_INLINE handle_list<value_ref> node_ref::inputs() const {
+STEMMA_INLINE detail::handle_list<value_ref> node_ref::inputs() const {
     std::vector<stemma::id> values;
     for (auto value : state_->file().inputs(index_)) {
         if (value != no_id) {
@@ -253,13 +253,13 @@ STEMMA_INLINE handle_list<value_ref> node_ref::inputs() const {
     return detail::make_list<value_ref>(*state_, std::move(values));
 }
 
-STEMMA_INLINE handle_range<value_ref> node_ref::outputs() const {
+STEMMA_INLINE detail::handle_range<value_ref> node_ref::outputs() const {
     const auto first = state_->file().first_output(index_);
     return detail::make_range<value_ref>(*state_, first,
                                          first + state_->file().output_count(index_));
 }
 
-STEMMA_INLINE handle_list<node_ref> node_ref::producers() const {
+STEMMA_INLINE detail::handle_list<node_ref> node_ref::producers() const {
     std::vector<stemma::id> nodes;
     for (auto value : state_->file().inputs(index_)) {
         if (value != no_id && state_->file().producer(value) != no_id) {
@@ -269,7 +269,7 @@ STEMMA_INLINE handle_list<node_ref> node_ref::producers() const {
     return detail::make_list<node_ref>(*state_, std::move(nodes));
 }
 
-STEMMA_INLINE handle_list<node_ref> node_ref::readers() const {
+STEMMA_INLINE detail::handle_list<node_ref> node_ref::readers() const {
     std::vector<stemma::id> nodes;
     for (const auto value : outputs()) {
         const auto more = state_->readers()[to_index(value.id())];
@@ -299,12 +299,12 @@ STEMMA_INLINE std::optional<node_ref> value_ref::producer() const {
     return node == no_id ? std::nullopt : std::optional(node_ref(*state_, node));
 }
 
-STEMMA_INLINE handle_list<node_ref> value_ref::readers() const {
+STEMMA_INLINE detail::handle_list<node_ref> value_ref::readers() const {
     const auto nodes = state_->readers()[index_];
     return detail::make_list<node_ref>(*state_, {nodes.begin(), nodes.end()});
 }
 
-STEMMA_INLINE handle_list<module_ref> value_ref::tags() const {
+STEMMA_INLINE detail::handle_list<module_ref> value_ref::tags() const {
     const auto& tags = state_->value_tags();
     return detail::modules_in(*state_, tags.pool, tags.sets[index_]);
 }

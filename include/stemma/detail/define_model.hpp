@@ -32,7 +32,7 @@ STEMMA_INLINE model::model(model&&) noexcept = default;
 STEMMA_INLINE model& model::operator=(model&&) noexcept = default;
 STEMMA_INLINE model::~model() = default;
 
-STEMMA_INLINE handle_range<node_ref> model::nodes() const& {
+STEMMA_INLINE detail::handle_range<node_ref> model::nodes() const& {
     return detail::make_range<node_ref>(*state_, 0, state_->file().node_count());
 }
 
@@ -50,7 +50,7 @@ STEMMA_INLINE std::optional<node_ref> model::find_node(std::string_view name) co
     return std::nullopt;
 }
 
-STEMMA_INLINE handle_range<value_ref> model::values() const& {
+STEMMA_INLINE detail::handle_range<value_ref> model::values() const& {
     return detail::make_range<value_ref>(*state_, 0, state_->file().value_count());
 }
 
@@ -68,7 +68,7 @@ STEMMA_INLINE std::optional<value_ref> model::find_value(std::string_view name) 
     return std::nullopt;
 }
 
-STEMMA_INLINE handle_list<value_ref> model::initializers() const& {
+STEMMA_INLINE detail::handle_list<value_ref> model::initializers() const& {
     std::vector<id> matches;
     for (id value = 0; value < state_->file().value_count(); ++value) {
         if (state_->file().is_initializer(value)) {
@@ -78,7 +78,7 @@ STEMMA_INLINE handle_list<value_ref> model::initializers() const& {
     return detail::make_list<value_ref>(*state_, std::move(matches));
 }
 
-STEMMA_INLINE handle_range<parameter_ref> model::parameters() const& {
+STEMMA_INLINE detail::handle_range<parameter_ref> model::parameters() const& {
     return detail::make_range<parameter_ref>(*state_, 0,
                                              static_cast<id>(state_->weights().weights.size()));
 }
@@ -89,7 +89,7 @@ STEMMA_INLINE parameter_ref model::parameter(parameter_id i) const& {
     return {*state_, to_index(i)};
 }
 
-STEMMA_INLINE handle_range<module_ref> model::modules() const& {
+STEMMA_INLINE detail::handle_range<module_ref> model::modules() const& {
     return detail::make_range<module_ref>(*state_, 0, static_cast<id>(state_->modules().size()));
 }
 

@@ -193,40 +193,14 @@ bool tag_unfolded(const attributed_model& tagged, const untagged_model& source,
     return true;
 }
 
-/// Returns: the bytes of a model with its functions inlined. `report`, unless null, receives what
-/// was done.
-///
-/// Requires: the model keeps its evidence.
-/// Throws: `error` of `error_code::not_found` if it has no functions, of `unsupported` if training
-/// information calls one that must be inlined, of `malformed` if a value is defined more than once
-/// where one is; as `function_inliner::build` and `fold_opener::build`.
-/// Complexity: O(bytes), plus that of these.
-[[nodiscard]] inline std::string unfolded_bytes(const attributed_model& opened,
-                                                unfolded_names names = unfolded_names::as_before,
-                                                unfold_report* report = nullptr) {
-    detail::check_functions(opened.model());
-    const untagged_model source(opened.file(), opened.model(), "");
-    auto unfolded = detail::unfold_rope(source, &opened, names);
-    std::string bytes;
-    const auto write = [&](const temporary_model& plain, auto& plan) {
-        string_splice tagged(plain.file().bytes());
-        plan.write(tagged);
-        bytes = std::move(tagged.text);
-    };
-    if (!tag_unfolded(opened, source, unfolded, "", write)) {
-        bytes = rope_bytes(unfolded.rope, source.file());
-    }
-    if (report != nullptr) {
-        *report = std::move(unfolded.report);
-    }
-    return bytes;
-}
-
 } // namespace detail
 
 /// Writes a file with its functions inlined. Looks for the modules of nodes only if the file has no
 /// fold record.
-/// Throws: as above, and as `write_rope`. Complexity: as above.
+/// Throws: `error` of `error_code::not_found` if it has no functions, of `unsupported` if training
+/// information calls one that must be inlined, of `malformed` if a value is defined more than once
+/// where one is; as `function_inliner::build`, `fold_opener::build` and `write_rope`.
+/// Complexity: O(bytes), plus that of these.
 inline unfold_report unfold_file(const std::string& input, const std::string& output,
                                  unfolded_names names = unfolded_names::as_before,
                                  const write_options& options = {}) {

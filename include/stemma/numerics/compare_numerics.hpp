@@ -157,26 +157,26 @@ verdict_of(const numerics_report::of_module& numbers, const difference_bounds& b
         report.values.push_back(std::move(compared));
     }
     for (id m = 0; m < tree.size(); ++m) {
-        if (!asked[m] || a.borders->outputs[m].empty()) {
+        if (!asked[m] || a.borders.outputs[m].empty()) {
             continue;
         }
         numerics_report::of_module numbers;
         numbers.module = m;
-        numbers.outputs = a.borders->outputs[m].size();
-        for (const auto value : a.borders->inputs[m]) {
+        numbers.outputs = a.borders.outputs[m].size();
+        for (const auto value : a.borders.inputs[m]) {
             const auto entry = place.find(value);
             const auto producer = model.producer(value);
             // An optimizer may have computed what depends on weights only.
             numbers.reads_uncompared =
                 numbers.reads_uncompared ||
-                (entry == place.end() && (producer == no_id || !a.borders->fixed[producer]));
+                (entry == place.end() && (producer == no_id || !a.borders.fixed[producer]));
             if (entry != place.end()) {
                 const auto& read = report.values[entry->second];
                 detail::keep_worst(numbers.incoming, read);
                 numbers.reads_exceeding = numbers.reads_exceeding || read.exceeds;
             }
         }
-        for (const auto value : a.borders->outputs[m]) {
+        for (const auto value : a.borders.outputs[m]) {
             if (const auto entry = place.find(value); entry != place.end()) {
                 const auto& compared = report.values[entry->second];
                 detail::keep_worst(numbers.outgoing, compared);

@@ -235,17 +235,16 @@ private:
 /// (docs/numerics.md) writes the results beside them, for `add_isolated`.
 ///
 /// Existing files in the folder are replaced, and a runner's results removed, only with
-/// `cut_options::force`. Requires: `b.opened` is `second`; it keeps its evidence.
+/// `cut_options::force`. Requires: the second model keeps its evidence.
 /// Returns: the parts, including those that cannot run.
 /// Throws: as `model_cutter::write_all`, also for these files; `error` of `too_large` for 4 GiB of
 /// inputs.
 /// Complexity: O(bytes).
 inline std::vector<isolated_part> isolate_modules(const observed_model& a, const observed_model& b,
-                                                  const attributed_model& second,
                                                   const numerics_report& report,
                                                   const std::string& folder,
                                                   cut_options options = {}) {
-    return detail::module_isolator(a, b, report).write(second, folder, std::move(options));
+    return detail::module_isolator(a, b, report).write(*b.opened, folder, std::move(options));
 }
 
 /// Adds the results of isolated modules: from a folder written by `isolate_modules`, with the

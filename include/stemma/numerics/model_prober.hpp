@@ -10,7 +10,7 @@
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/output_file.hpp>
-#include <stemma/numerics/module_values.hpp>
+#include <stemma/numerics/detail/module_values.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
@@ -75,7 +75,7 @@ public:
     explicit model_prober(const attributed_model& opened, probe_options options = {})
         : opened_(opened)
         , model_(opened.model())
-        , borders_(find_module_values(opened))
+        , borders_(detail::find_module_values(opened))
         , modules_(std::move(options.modules))
         , types_(model_) {
         detail::check_definitions(model_);
@@ -87,9 +87,6 @@ public:
 
     model_prober(const model_prober&) = delete;
     model_prober& operator=(const model_prober&) = delete;
-
-    /// Returns: the values at module boundaries.
-    [[nodiscard]] const module_values& borders() const noexcept { return borders_; }
 
     /// Returns: the observable values, inputs first, then in execution order.
     [[nodiscard]] std::span<const id> shown() const noexcept { return shown_; }
@@ -390,7 +387,7 @@ private:
 
     const attributed_model& opened_;
     const wire_model& model_;
-    module_values borders_;
+    detail::module_values borders_;
     std::vector<bool> modules_; // by module: its boundary is exposed
     value_types types_;
     std::vector<id> shown_;

@@ -8,7 +8,7 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/numerics/module_values.hpp>
+#include <stemma/numerics/detail/module_values.hpp>
 #include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/detail/comparable_model.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -27,11 +27,15 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A model with the values of a run, and its boundary values.
+/// A model with the values of a run.
 struct observed_model {
-    const attributed_model* opened = nullptr; ///< not null
-    const module_values* borders = nullptr;   ///< not null
-    const value_file* values = nullptr;       ///< not null
+    /// Requires: both outlive this; the model keeps its evidence. Complexity: O(nodes + edges).
+    observed_model(const attributed_model& of, const value_file& run)
+        : opened(&of), values(&run), borders(detail::find_module_values(of)) {}
+
+    const attributed_model* opened; ///< the model
+    const value_file* values;       ///< of the run
+    detail::module_values borders;  ///< which values are at the boundaries of modules
 };
 
 /// A value of the first model, and its counterpart in the second.
@@ -79,7 +83,7 @@ public:
         const auto& model = a_.opened->model();
         const auto modules = static_cast<id>(a_.opened->modules().size());
         for (id m = 0; m < modules; ++m) {
-            for (const auto border : {a_.borders->inputs[m], a_.borders->outputs[m]}) {
+            for (const auto border : {a_.borders.inputs[m], a_.borders.outputs[m]}) {
                 for (const auto v : border) {
                     pair_by_name(v);
                 }
@@ -97,7 +101,7 @@ public:
         detail::range::stable_sort_by(pairs_, [&](const paired_value& one) {
             const auto producer = model.producer(one.value);
             return producer == no_id ? std::pair(id{0}, id{0})
-                                     : std::pair(id{1}, a_.borders->rank[producer]);
+                                     : std::pair(id{1}, a_.borders.rank[producer]);
         });
         return std::move(pairs_);
     }
@@ -146,7 +150,7 @@ private:
             }
         };
         for (id m = 0; m < a_.opened->modules().size(); ++m) {
-            for (const auto border : {a_.borders->inputs[m], a_.borders->outputs[m]}) {
+            for (const auto border : {a_.borders.inputs[m], a_.borders.outputs[m]}) {
                 std::for_each(border.begin(), border.end(), see);
             }
         }
@@ -238,14 +242,14 @@ private:
                                                   Excluded excluded) {
         const auto& model = of.opened->model();
         std::vector<id> values;
-        for (const auto value : of.borders->outputs[m]) {
+        for (const auto value : of.borders.outputs[m]) {
             const auto name = model.value_name(value);
             if (of.values->holds(name) && !excluded(value, name)) {
                 values.push_back(value);
             }
         }
         detail::range::stable_sort_by(values,
-                                      [&](id v) { return of.borders->rank[model.producer(v)]; });
+                                      [&](id v) { return of.borders.rank[model.producer(v)]; });
         return values;
     }
 

@@ -78,10 +78,6 @@ public:
     [[nodiscard]] std::span<const value_info_ref> value_infos() const noexcept {
         return value_infos_;
     }
-    /// The `metadata_props` entries of the model itself.
-    [[nodiscard]] std::span<const message_ref> model_metadata() const noexcept {
-        return model_metadata_;
-    }
 
     /// Returns: the size of the length prefix of a node, a tensor or a value info.
     [[nodiscard]] std::uint32_t length_size(message_ref message) const noexcept {

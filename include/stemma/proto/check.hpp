@@ -52,34 +52,35 @@ template <class Opsets>
     return std::nullopt;
 }
 
-} // namespace detail
-
 /// Returns: the first version in a model that is too new for the installed ONNX library, with the
 /// known one, if any.
 /// Complexity: O(opsets of the model and its functions).
 [[nodiscard]] inline std::optional<std::string> find_newer_version(const onnx::ModelProto& model) {
     if (model.ir_version() > onnx::Version::IR_VERSION) {
-        return detail::newer("IR version", model.ir_version(), onnx::Version::IR_VERSION);
+        return newer("IR version", model.ir_version(), onnx::Version::IR_VERSION);
     }
-    if (auto newer = detail::find_newer_opset(model.opset_import())) {
+    if (auto newer = find_newer_opset(model.opset_import())) {
         return newer;
     }
     for (const auto& function : model.functions()) {
-        if (auto newer = detail::find_newer_opset(function.opset_import())) {
+        if (auto newer = find_newer_opset(function.opset_import())) {
             return newer;
         }
     }
     return std::nullopt;
 }
 
-/// Runs the ONNX checker on a model, unless that is too new. External data is looked up in the
-/// working folder.
-[[nodiscard]] inline check_result check(const onnx::ModelProto& model) {
-    if (auto newer = find_newer_version(model)) {
+} // namespace detail
+
+/// Runs the ONNX checker on a model, unless that is too new: on its file, so that external data is
+/// found beside it, or without one on the message, and looks such data up in the working folder.
+[[nodiscard]] inline check_result check(const onnx::ModelProto& model,
+                                        const std::string& path = "") {
+    if (auto newer = detail::find_newer_version(model)) {
         return {check_verdict::cannot_judge, std::move(*newer)};
     }
     try {
-        onnx::checker::check_model(model);
+        path.empty() ? onnx::checker::check_model(model) : onnx::checker::check_model(path);
     } catch (const std::exception& refusal) {
         return {check_verdict::invalid, refusal.what()};
     }

@@ -3,6 +3,8 @@
 #define STEMMA_QUERY_FIND_MATCHES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/glob.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -13,7 +15,6 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/query/detail/module_matcher.hpp>
-#include <stemma/query/detail/reachable.hpp>
 #include <stemma/query/detail/readers.hpp>
 #include <stemma/query/detail/vertices_left.hpp>
 #include <stemma/query/parse_query.hpp>
@@ -31,6 +32,48 @@
 namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
+
+/// The direction of edges to follow.
+enum class direction : bool { to_readers, to_producers };
+
+/// How far.
+enum class reach : bool { one_edge, any };
+
+/// Returns: by vertex index, 1 for vertices reachable from the given ones, excluding these.
+/// Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<char8_t> reachable(const Graph& graph, std::span<const id> from,
+                                             direction way, reach far) {
+    const vertices_by_index<Graph> vertex(graph);
+    std::vector<char8_t> met(num_vertices(graph), 0);
+    std::vector<id> open(from.begin(), from.end());
+    const auto meet = [&](const auto& v) {
+        const auto i = static_cast<id>(index_of(graph, v));
+        if (met[i] == 0) {
+            met[i] = 1;
+            if (far == reach::any) {
+                open.push_back(i);
+            }
+        }
+    };
+    while (!open.empty()) {
+        const auto v = vertex[open.back()];
+        open.pop_back();
+        if (way == direction::to_readers) {
+            for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+                meet(target(*it, graph));
+            }
+        } else {
+            for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+                meet(source(*it, graph));
+            }
+        }
+    }
+    for (auto v : from) {
+        met[v] = 0;
+    }
+    return met;
+}
 
 /// Matches operator terms, and module terms about contents.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>

@@ -60,9 +60,9 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
 }
 
 /// Returns: the tags of all the old operators together. Complexity: O(tags log tags).
-[[nodiscard]] inline detail::id_set inherit_tags(detail::id_set_pool& pool,
-                                                 std::span<const detail::id_set> before,
-                                                 std::span<const id> old) {
+[[nodiscard]] inline detail::id_set inherit(detail::id_set_pool& pool,
+                                            std::span<const detail::id_set> before,
+                                            std::span<const id> old) {
     std::vector<id> all;
     for (auto v : old) {
         pool.for_each(before[v], [&](id tag) { all.push_back(tag); });

@@ -3,13 +3,33 @@
 #define STEMMA_TAGGING_NAME_MODULES_HPP
 
 #include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/tagging/detail/select_modules.hpp>
 #include <stemma/tagging/naming.hpp>
 #include <stemma/tagging/selection.hpp>
 
+#include <vector>
+
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
+
+/// Returns: for each module the nearest selected module at or above it. `selection` is a policy, or
+/// a function of modules and module.
+/// Complexity: one `selects` per module.
+template <module_view Modules, selecting<Modules> Selection = not_infrastructure>
+[[nodiscard]] std::vector<id> select_modules(const Modules& modules,
+                                             const Selection& selection = {}) {
+    const tree_index& tree = modules.index();
+    std::vector<id> selected(tree.size());
+    for (id m = 1; m < tree.size(); ++m) {
+        selected[m] = selects(selection, modules, m) ? m : selected[tree.parent(m)];
+    }
+    return selected;
+}
+
+} // namespace detail
 
 /// Returns: the tags of the modules that `selection` selects, named by `naming`.
 /// Complexity: that of the two policies, plus O(modules).

@@ -6,7 +6,7 @@
 
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/tagging/detail/select_modules.hpp>
+#include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 
 #include <cstddef>

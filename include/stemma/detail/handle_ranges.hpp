@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_HANDLE_RANGES_HPP
-#define STEMMA_HANDLE_RANGES_HPP
+#ifndef STEMMA_DETAIL_HANDLE_RANGES_HPP
+#define STEMMA_DETAIL_HANDLE_RANGES_HPP
 
 #include <stemma/core/id.hpp>
 
@@ -14,9 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
-
-namespace detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 struct model_state;
 
@@ -109,22 +107,20 @@ private:
     std::ptrdiff_t last_ = 0;
 };
 
-} // namespace detail
-
 /// Handles of consecutive indices: a random-access view.
 template <class Handle>
-using handle_range = detail::indexed_handles<Handle, detail::ids_in_order>;
+using handle_range = indexed_handles<Handle, ids_in_order>;
 
 /// Handles of listed indices: a random-access view, cheap to copy.
 template <class Handle>
-using handle_list = detail::indexed_handles<Handle, detail::ids_of_table>;
+using handle_list = indexed_handles<Handle, ids_of_table>;
 
 /// Handles that link to one another: a forward view. Complexity: O(1) per step.
 template <class Handle>
 class handle_walk : public ranges::view_interface<handle_walk<Handle>> {
 public:
     /// Returns: the index after `i`.
-    using step = id (*)(const detail::model_state&, id i);
+    using step = id (*)(const model_state&, id i);
 
     /// A forward iterator whose reference type is a handle.
     class iterator {
@@ -137,7 +133,7 @@ public:
         using reference = Handle;
 
         iterator() = default;
-        iterator(const detail::model_state* state, step next, id at)
+        iterator(const model_state* state, step next, id at)
             : state_(state), next_(next), at_(at) {}
 
         [[nodiscard]] Handle operator*() const { return Handle(*state_, at_); }
@@ -155,7 +151,7 @@ public:
         }
 
     private:
-        const detail::model_state* state_ = nullptr;
+        const model_state* state_ = nullptr;
         step next_ = nullptr;
         id at_ = no_id;
     };
@@ -163,7 +159,7 @@ public:
     handle_walk() = default;
 
     /// From `first` until a step yields `last`.
-    handle_walk(const detail::model_state& state, step next, id first, id last)
+    handle_walk(const model_state& state, step next, id first, id last)
         : state_(&state), next_(next), first_(first), last_(last) {}
 
     /// Returns: an iterator to the first handle.
@@ -172,13 +168,11 @@ public:
     [[nodiscard]] iterator end() const noexcept { return {state_, next_, last_}; }
 
 private:
-    const detail::model_state* state_ = nullptr;
+    const model_state* state_ = nullptr;
     step next_ = nullptr;
     id first_ = no_id;
     id last_ = no_id;
 };
-
-namespace detail {
 
 template <class Handle>
 [[nodiscard]] handle_range<Handle> make_range(const model_state& state, id first, id last) {
@@ -192,9 +186,7 @@ template <class Handle>
     return {state, {std::move(table)}, 0, size};
 }
 
-} // namespace detail
-
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #ifndef DOXYGEN
 namespace ranges {
@@ -203,9 +195,9 @@ namespace ranges {
 template <class Handle, class Ids>
 inline constexpr bool enable_borrowed_range<stemma::detail::indexed_handles<Handle, Ids>> = true;
 template <class Handle>
-inline constexpr bool enable_borrowed_range<stemma::handle_walk<Handle>> = true;
+inline constexpr bool enable_borrowed_range<stemma::detail::handle_walk<Handle>> = true;
 
 } // namespace ranges
 #endif
 
-#endif // STEMMA_HANDLE_RANGES_HPP
+#endif // STEMMA_DETAIL_HANDLE_RANGES_HPP

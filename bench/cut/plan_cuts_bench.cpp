@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of boundaries of sets and modules, compared with hand-written loops on plain arrays of
 // operators in exporter order.
-#include "../../bare_graph.hpp"
-#include "../../beside.hpp"
-#include "../../propagation_scene.hpp"
-#include "../../vertex_set_scene.hpp"
+#include "../bare_graph.hpp"
+#include "../beside.hpp"
+#include "../propagation_scene.hpp"
+#include "../vertex_set_scene.hpp"
 
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/cut/detail/boundary.hpp>
 #include <stemma/cut/detail/convex_runs.hpp>
 #include <stemma/cut/detail/find_reentry.hpp>
 #include <stemma/cut/detail/quotient_graph.hpp>
 #include <stemma/cut/module_boundaries.hpp>
+#include <stemma/cut/plan_cuts.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <benchmark/benchmark.h>

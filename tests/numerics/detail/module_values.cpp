@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/numerics/module_values.hpp>
+#include <stemma/numerics/detail/module_values.hpp>
 
-#include "../catch.hpp"
-#include "../model_files.hpp"
-#include "../numerics_scene.hpp"
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../numerics_scene.hpp"
 
 #include <stemma/model/module_lookup.hpp>
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace test::numerics_module_values {
+namespace test::numerics_detail_module_values {
 
 namespace {
 
@@ -31,7 +31,7 @@ TEST_CASE("module_values: values are at the boundaries that they cross",
           "[numerics][module_values]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
-    const auto borders = stemma::find_module_values(opened);
+    const auto borders = stemma::detail::find_module_values(opened);
     const stemma::module_lookup paths(opened.modules());
     const auto check = [&](const char* path, std::set<std::string> in, std::set<std::string> out) {
         INFO(path);
@@ -51,7 +51,7 @@ TEST_CASE("module_values: values that depend on weights count, constants do not"
           "[numerics][module_values]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::computed_weights(), "weights.onnx"), {});
-    const auto borders = stemma::find_module_values(opened);
+    const auto borders = stemma::detail::find_module_values(opened);
     const stemma::module_lookup paths(opened.modules());
     CHECK(names(opened, borders.outputs[find_module(paths, "a")]) == std::set<std::string>{"t"});
     CHECK(names(opened, borders.inputs[find_module(paths, "a.fc")]) ==
@@ -65,7 +65,7 @@ TEST_CASE("module_values: values in bodies and functions are not observable",
     for (const auto* name : {"control_flow/model.onnx", "bert_micro/model.functions.onnx"}) {
         INFO(name);
         const stemma::attributed_model opened(test::fixture(name), {});
-        const auto borders = stemma::find_module_values(opened);
+        const auto borders = stemma::detail::find_module_values(opened);
         std::size_t hidden = 0;
         for (stemma::id m = 0; m < opened.modules().size(); ++m) {
             for (const auto value : borders.outputs[m]) {
@@ -83,7 +83,7 @@ TEST_CASE("module_values: values in bodies and functions are not observable",
 TEST_CASE("module_values: producers come before readers in the order",
           "[numerics][module_values]") {
     const stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
-    const auto rank = stemma::find_module_values(opened).rank;
+    const auto rank = stemma::detail::find_module_values(opened).rank;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
         for (const auto value : opened.model().inputs(node)) {
             const auto from = value == stemma::no_id ? value : opened.model().producer(value);
@@ -93,4 +93,4 @@ TEST_CASE("module_values: producers come before readers in the order",
     }
 }
 
-} // namespace test::numerics_module_values
+} // namespace test::numerics_detail_module_values

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_NUMERICS_MODULE_VALUES_HPP
-#define STEMMA_NUMERICS_MODULE_VALUES_HPP
+#ifndef STEMMA_NUMERICS_DETAIL_MODULE_VALUES_HPP
+#define STEMMA_NUMERICS_DETAIL_MODULE_VALUES_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
@@ -19,21 +19,18 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The observable values at module boundaries (descendants included): values of the main graph,
 /// except constants.
 struct module_values {
-    detail::grouped_ids
-        inputs; ///< by module: produced outside and read inside, inputs of the model first
-    detail::grouped_ids outputs; ///< by module: produced inside and read outside, or model outputs
-    detail::grouped_ids hidden;  ///< by module: unobservable values at its boundary, because they
-                                 ///< are in bodies of nodes or in functions
-    std::vector<id> rank;        ///< by node: its position in execution order
-    std::vector<bool> fixed;     ///< by node: its results depend on weights only
+    grouped_ids inputs;  ///< by module: produced outside and read inside, inputs of the model first
+    grouped_ids outputs; ///< by module: produced inside and read outside, or model outputs
+    grouped_ids hidden;  ///< by module: unobservable values at its boundary, because they
+                         ///< are in bodies of nodes or in functions
+    std::vector<id> rank;    ///< by node: its position in execution order
+    std::vector<bool> fixed; ///< by node: its results depend on weights only
 };
-
-namespace detail {
 
 /// Returns: by node, its position in execution order, that of the file if possible; the last for
 /// nodes on a cycle. Complexity: O(V + E).
@@ -63,8 +60,6 @@ template <class Drop>
             }};
 }
 
-} // namespace detail
-
 /// Finds the values at all module boundaries.
 /// Requires: the model keeps its evidence. Complexity: O(nodes + edges + length of the result).
 [[nodiscard]] inline module_values find_module_values(const attributed_model& opened) {
@@ -75,7 +70,7 @@ template <class Drop>
     for (id node = 0; node < model.node_count(); ++node) {
         module[node] = opened.tags().attributions[node].module;
     }
-    const auto depends = detail::find_dependence(model, detail::find_random_operators(model));
+    const auto depends = find_dependence(model, find_random_operators(model));
     std::vector<bool> constant(model.node_count());
     std::vector<bool> fixed(model.node_count());
     for (id node = 0; node < model.node_count(); ++node) {
@@ -116,7 +111,7 @@ template <class Drop>
     }
     std::vector<std::pair<id, id>> out;
     const std::unordered_set<id> redefined(model.redefined().begin(), model.redefined().end());
-    const auto add = [&](const detail::grouped_ids& from, std::vector<std::pair<id, id>>& to) {
+    const auto add = [&](const grouped_ids& from, std::vector<std::pair<id, id>>& to) {
         for (id m = 0; m < tree.size(); ++m) {
             for (const auto value : from[m]) {
                 to.emplace_back(m, value);
@@ -130,11 +125,10 @@ template <class Drop>
                redefined.contains(value);
     };
     const auto is_seen = [&](id value) { return !is_hidden(value); };
-    return {
-        detail::grouped(tree.size(), in, is_hidden), detail::grouped(tree.size(), out, is_hidden),
-        detail::grouped(tree.size(), out, is_seen), detail::running_order(graph), std::move(fixed)};
+    return {grouped(tree.size(), in, is_hidden), grouped(tree.size(), out, is_hidden),
+            grouped(tree.size(), out, is_seen), running_order(graph), std::move(fixed)};
 }
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_NUMERICS_MODULE_VALUES_HPP
+#endif // STEMMA_NUMERICS_DETAIL_MODULE_VALUES_HPP
