@@ -143,7 +143,7 @@ void settled_by_readers(benchmark::State& state) {
     const auto down = stemma::common_reader_modules(problem);
     const auto& graph = scene.bare;
     measure_beside(
-        state, [&] { return stemma::settled_by_readers(problem, down, scene.evidence); },
+        state, [&] { return stemma::detail::settled_by_readers(problem, down, scene.evidence); },
         [&] {
             std::vector<bool> settled(graph.count, false);
             for (id v = 0; v < graph.count; ++v) {
@@ -181,7 +181,7 @@ void steering_only(benchmark::State& state) {
     const auto problem = scene.problem();
     const auto& graph = scene.bare;
     measure_beside(
-        state, [&] { return stemma::steering_only(problem); },
+        state, [&] { return stemma::detail::steering_only(problem); },
         [&] {
             std::vector<bool> steers(graph.count, false);
             for (auto v = graph.count; v-- > 0;) {

@@ -163,9 +163,9 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
                 const stemma::model_report& report) {
     const auto& [nodes, modules, summary, analysis, captured] = report;
     if (!options.filter.empty()) {
-        print_row("filter", fmt::format("{}: {} of {}, and the modules with them", options.filter,
-                                        grouped(nodes.size()),
-                                        counted(opened.model().node_count(), "node")));
+        print_row("filter",
+                  fmt::format("{}: {} of {}, and the modules with them", options.filter,
+                              grouped(nodes.size()), counted(opened.model().node_count(), "node")));
     }
     // What is not about the nodes themselves says that it is of more than these.
     const bool whole = options.filter.empty();
@@ -379,7 +379,8 @@ int analyze(const analyze_options& options) {
         stemma::write_json(out, report, *opened);
     } else if (options.common.format == "csv") {
         names_output out;
-        stemma::write_csv(out, stemma::parse_name<stemma::report_table>(options.table).value(),
+        stemma::write_csv(out,
+                          stemma::parse_name<stemma::model_report::table>(options.table).value(),
                           report, *opened);
     } else {
         print_text(options, *opened, report);

@@ -47,15 +47,14 @@ void print_counts(const stemma::attributed_model& opened) {
 
 int carry(const carry_options& options) {
     const auto start = std::chrono::steady_clock::now();
-    const auto carriers = stemma::carriers_named(options.carriers);
+    const auto carriers = stemma::carrier_set::named(options.carriers);
     static_cast<void>(sources_to_write(options.output)); // refused before anything is read
     auto before = options.common;
     before.model = options.original;
     before.attribution.min_confidence = 0;
     std::shared_ptr<stemma::attributed_model> original = open_model(before);
     original->forget_evidence();
-    auto how = stemma::with_policies(options.common.attribution, options.common.policies,
-                                     known_policies());
+    auto how = options.common.policies.found_in(known_policies(), options.common.attribution);
     how.digest = !options.output.path.empty();
     auto opened = stemma::carry_tags(std::move(original), options.common.model, std::move(how));
     for (const auto& text : opened->capture_notes()) {

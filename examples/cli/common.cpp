@@ -53,7 +53,8 @@ void command_line::common(common_options& options, const std::string& formats,
           "which claim wins when sources disagree: " + registry.resolutions.names());
     value("--propagate", names.propagation, "P",
           "rule for nodes without evidence: " + registry.propagations.names());
-    list("--sources", names.sources, "S,...", "evidence to use: " + stemma::source_names(registry));
+    list("--sources", names.sources, "S,...",
+         "evidence to use: " + stemma::policy_names::all_sources(registry));
     value("--min-confidence", how.min_confidence, "X", "ignore claims with less confidence, 0 to 1")
         ->check([](const std::string& text) { return number_up_to(text, 1); });
     flag("--recompute", how.recompute, "ignore tags in the file");
@@ -311,7 +312,7 @@ std::string first_names(const std::vector<std::string>& names) {
 std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile) {
-    auto how = stemma::with_policies(options.attribution, options.policies, known_policies());
+    auto how = options.policies.found_in(known_policies(), options.attribution);
     how.captures = stemma::captures_or_original(options.captures);
     auto file = std::make_unique<const stemma::model_file>(options.model);
     if (options.rules) {

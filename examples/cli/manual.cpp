@@ -102,7 +102,7 @@ std::vector<std::string> words_for(const CLI::Option& option) {
         {"--naming", registry.namings.names()},
         {"--resolve", registry.resolutions.names()},
         {"--propagate", registry.propagations.names()},
-        {"--sources", stemma::source_names(registry)},
+        {"--sources", stemma::policy_names::all_sources(registry)},
         {"--carrier", "metadata, mark, attribute, doc-string, namespace, model"},
         {"--with", "source, parameters"},
     };

@@ -108,7 +108,8 @@ int run_query(const query_options& options) {
         stemma::sort_answer(answer, cost, *by, options.top);
         note_gaps(options.common, cost);
     } else {
-        stemma::sort_answer(answer, *opened, stemma::parse_name<stemma::answer_order>(options.sort),
+        stemma::sort_answer(answer, *opened,
+                            stemma::parse_name<stemma::query_answer::order>(options.sort),
                             options.top);
     }
     if (options.common.format == "json") {

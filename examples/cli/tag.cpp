@@ -29,7 +29,7 @@ struct tag_options {
 
 int tag(const tag_options& options) {
     const auto start = std::chrono::steady_clock::now();
-    const auto carriers = stemma::carriers_named(options.carriers);
+    const auto carriers = stemma::carrier_set::named(options.carriers);
     static_cast<void>(sources_to_write(options.output)); // refused before anything is read
     if (carriers.attribute) {
         note(options.common, "the ONNX checker and ONNX Runtime reject models with the attributes "

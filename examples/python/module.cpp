@@ -195,7 +195,7 @@ void bind_writers(py::class_<opened_model, model_ptr>& type) {
             const auto how = writing(data, force, name_nodes);
             return ask(of, [&](const stemma::model& model) {
                 return stemma::write_tagged(model.parts(), output.string(),
-                                            stemma::carriers_named(carriers), how);
+                                            stemma::carrier_set::named(carriers), how);
             });
         },
         "output"_a, py::kw_only(), "carriers"_a = "metadata,mark", "data"_a = "keep",

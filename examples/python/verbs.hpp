@@ -44,7 +44,7 @@ inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
     how.min_confidence = asked.min_confidence;
     how.recompute = asked.recompute;
     how.retag = asked.retag;
-    how = stemma::with_policies(std::move(how), asked.names, registry());
+    how = asked.names.found_in(registry(), std::move(how));
     const auto allowed = asked.threads == 0 ? stemma::thread_limit::of_machine()
                                             : stemma::thread_limit{asked.threads};
     const stemma::thread_scope threads(allowed);
@@ -146,9 +146,9 @@ inline py_answer run_query(const model_ptr& of, const std::string& query,
             stemma::sort_answer(answer, stemma::find_cost(model, {.dims = dims}), *measure, most);
             return answer;
         }
-        std::optional<stemma::answer_order> order;
+        std::optional<stemma::query_answer::order> order;
         if (sort) {
-            order = chosen(stemma::parse_name<stemma::answer_order>(*sort), "order", *sort,
+            order = chosen(stemma::parse_name<stemma::query_answer::order>(*sort), "order", *sort,
                            "nodes, parameters, bytes, name, macs, flops, activations");
         }
         stemma::sort_answer(answer, model, order, most);
@@ -189,7 +189,7 @@ inline stemma::write_options writing(const std::string& data, bool force, bool n
 
 inline py::bytes to_bytes(const model_ptr& of, const std::string& carriers) {
     return ask(of, [&](const stemma::model& model) {
-        return stemma::tagged_bytes(model.parts(), stemma::carriers_named(carriers));
+        return stemma::tagged_bytes(model.parts(), stemma::carrier_set::named(carriers));
     });
 }
 

@@ -62,7 +62,7 @@ public:
         return ask([](const problem& p) { return stemma::data_independent(p); });
     }
     [[nodiscard]] std::vector<bool> steers() {
-        return ask([](const problem& p) { return stemma::steering_only(p); });
+        return ask([](const problem& p) { return stemma::detail::steering_only(p); });
     }
     [[nodiscard]] std::vector<id> residual(std::size_t reach = 64) {
         return ask([&](const problem& p) { return stemma::residual_modules(p, reach); });
@@ -262,7 +262,8 @@ TEST_CASE("settled_by_readers: constants surely read by one module, and what the
                 attributions[v].module = p.evidence[v];
                 attributions[v].confidence = confidence;
             }
-            return stemma::settled_by_readers(p, stemma::common_reader_modules(p), attributions);
+            return stemma::detail::settled_by_readers(p, stemma::common_reader_modules(p),
+                                                      attributions);
         });
     };
     scene s;

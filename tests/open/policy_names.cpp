@@ -20,7 +20,7 @@ std::vector<std::string> tags_of(const stemma::policy_names& names) {
     stemma::attribution_options how;
     how.captures = stemma::captures({test::fixture("bert_micro/modules.json")});
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
-                                          stemma::with_policies(how, names, registry));
+                                          names.found_in(registry, how));
     std::vector<std::string> tags;
     for (const auto& attribution : opened.tags().attributions) {
         tags.push_back(opened.tags().tags.text(attribution.module));
@@ -31,7 +31,7 @@ std::vector<std::string> tags_of(const stemma::policy_names& names) {
 std::string refusal(const stemma::policy_names& names) {
     const stemma::onnx_policy_registry registry;
     try {
-        static_cast<void>(stemma::with_policies({}, names, registry));
+        static_cast<void>(names.found_in(registry));
     } catch (const stemma::error& e) {
         CHECK(e.code() == stemma::error_code::refused);
         return e.what();
@@ -50,10 +50,10 @@ TEST_CASE("policy_names: names choose the same as types") {
 
 TEST_CASE("policy_names: only named sources are queried") {
     const stemma::onnx_policy_registry registry;
-    const auto how = stemma::with_policies({}, {.sources = {"scope", "parameter"}}, registry);
+    const auto how = stemma::policy_names{.sources = {"scope", "parameter"}}.found_in(registry);
     REQUIRE(how.sources);
     CHECK(*how.sources == std::vector{stemma::provenance::scope, stemma::provenance::parameter});
-    CHECK(!stemma::with_policies({}, {}, registry).sources);
+    CHECK(!stemma::policy_names{}.found_in(registry).sources);
     CHECK(how.known == &registry);
 }
 
@@ -65,8 +65,8 @@ TEST_CASE("policy_names: rejects unknown names, listing the known ones") {
     CHECK(refusal({.naming = "default"}).empty());
 }
 
-TEST_CASE("source_names: lists all available sources") {
-    const auto names = stemma::source_names({});
+TEST_CASE("policy_names: lists all available sources") {
+    const auto names = stemma::policy_names::all_sources({});
     CHECK(names.starts_with("export, "));
     CHECK(names.find("leftover") != std::string::npos);
     CHECK(names.find("consumer") == std::string::npos);

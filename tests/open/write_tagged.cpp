@@ -129,21 +129,6 @@ TEST_CASE("write_tagged: built-in carriers are recorded as themselves") {
     one(stemma::mark_carrier{}, {.metadata = false, .mark = true});
 }
 
-TEST_CASE("carriers_named: knows all by name, and reports unknown ones") {
-    CHECK(stemma::carriers_named("metadata,mark") == stemma::usual_carriers);
-    CHECK(stemma::carriers_named("model") == stemma::carrier_set{.metadata = false, .model = true});
-    for (const auto* list : {"", "metadata,marks", "all"}) {
-        std::string said;
-        try {
-            static_cast<void>(stemma::carriers_named(list));
-        } catch (const stemma::error& e) {
-            CHECK(e.code() == stemma::error_code::refused);
-            said = e.what();
-        }
-        CHECK(said.find("doc-string") != std::string::npos);
-    }
-}
-
 TEST_CASE("write_sidecar: a file contains what a sink gets") {
     const test::scratch_folder folder;
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});

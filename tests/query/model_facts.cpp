@@ -63,7 +63,7 @@ TEST_CASE("model_facts: queries about values list the values, those about nodes 
         CHECK(facts.value(value).bytes.value_or(0) > 4000);
     }
     auto sorted = answer;
-    stemma::sort_answer(sorted, opened, stemma::answer_order::bytes, 3);
+    stemma::sort_answer(sorted, opened, stemma::query_answer::order::bytes, 3);
     REQUIRE(sorted.initializers.size() == 3);
     for (std::size_t i = 1; i < sorted.initializers.size(); ++i) {
         CHECK(facts.value(sorted.initializers[i - 1]).bytes >=

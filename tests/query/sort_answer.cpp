@@ -50,7 +50,7 @@ TEST_CASE("sort_answer: values of unknown extents come last") {
     const auto inputs = opened.model().inputs(0);
     stemma::query_answer answer;
     answer.values.assign(inputs.begin(), inputs.end());
-    stemma::sort_answer(answer, opened, stemma::answer_order::parameters);
+    stemma::sort_answer(answer, opened, stemma::query_answer::order::parameters);
     CHECK(answer.values == std::vector{inputs[2], inputs[1], inputs[0]});
 }
 

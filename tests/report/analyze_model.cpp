@@ -23,7 +23,7 @@ stemma::attributed_model open_bert() {
             {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
 }
 
-std::string csv(stemma::report_table table, const stemma::model_report& report,
+std::string csv(stemma::model_report::table table, const stemma::model_report& report,
                 const stemma::attributed_model& opened) {
     stemma::string_sink sink;
     stemma::write_csv(sink, table, report, opened);
@@ -90,7 +90,7 @@ TEST_CASE("write_json: has the members of a summary, and the analysis") {
 TEST_CASE("write_csv: one row per entry, below the headings") {
     auto opened = open_bert();
     const auto report = stemma::analyze_model(opened);
-    using table = stemma::report_table;
+    using table = stemma::model_report::table;
     CHECK(csv(table::tags, report, opened).starts_with("tag,nodes\n"));
     CHECK(lines_of(csv(table::tags, report, opened)) ==
           static_cast<std::ptrdiff_t>(report.summary.tags.size()) + 1);
@@ -108,13 +108,18 @@ TEST_CASE("csv: fields are quoted where they need it") {
           "\"a,b\",\"say \"\"x\"\"\"\n");
 }
 
-TEST_CASE("report_table: knows every table by its name") {
-    CHECK(stemma::parse_name<stemma::report_table>("tags") == stemma::report_table::tags);
-    CHECK(stemma::parse_name<stemma::report_table>("modules") == stemma::report_table::modules);
-    CHECK(stemma::parse_name<stemma::report_table>("operators") == stemma::report_table::operators);
-    CHECK(stemma::parse_name<stemma::report_table>("weights") == stemma::report_table::weights);
-    CHECK(stemma::parse_name<stemma::report_table>("below") == stemma::report_table::below);
-    CHECK(!stemma::parse_name<stemma::report_table>("above"));
+TEST_CASE("model_report: knows every table by its name") {
+    CHECK(stemma::parse_name<stemma::model_report::table>("tags") ==
+          stemma::model_report::table::tags);
+    CHECK(stemma::parse_name<stemma::model_report::table>("modules") ==
+          stemma::model_report::table::modules);
+    CHECK(stemma::parse_name<stemma::model_report::table>("operators") ==
+          stemma::model_report::table::operators);
+    CHECK(stemma::parse_name<stemma::model_report::table>("weights") ==
+          stemma::model_report::table::weights);
+    CHECK(stemma::parse_name<stemma::model_report::table>("below") ==
+          stemma::model_report::table::below);
+    CHECK(!stemma::parse_name<stemma::model_report::table>("above"));
 }
 
 } // namespace test::report_analyze_model

@@ -25,7 +25,7 @@ TEST_CASE("weight_bytes: every weight counts once, with the first node that read
                                        .inner(5, test::tensor("unread", {7})))
                            .bytes();
     const stemma::wire_model model(bytes);
-    CHECK(stemma::weight_bytes(model) == std::vector<std::uint64_t>{0, 24, 0});
+    CHECK(stemma::detail::weight_bytes(model) == std::vector<std::uint64_t>{0, 24, 0});
 }
 
 TEST_CASE("weight_bytes: excludes scales, indices and statistics, includes weights in Constants",
@@ -42,7 +42,7 @@ TEST_CASE("weight_bytes: excludes scales, indices and statistics, includes weigh
         .inner(5, test::message().packed(1, {6}).number(2, 7).text(8, "i"));
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
-    CHECK(stemma::weight_bytes(model) == std::vector<std::uint64_t>{48, 0, 25, 0, 0});
+    CHECK(stemma::detail::weight_bytes(model) == std::vector<std::uint64_t>{48, 0, 25, 0, 0});
 }
 
 TEST_CASE("write_explorer_overlay: has an entry for every node that is not 0, by graph",

@@ -46,16 +46,16 @@ namespace detail {
 
 } // namespace detail
 
-/// Options of `compare_models`.
-struct compared_parts {
-    bool structure = true;    ///< graphs, operators and attributes
-    bool initializers = true; ///< names, types, shapes and data
-    bool tags = true;         ///< primary tags
-};
-
 /// The result of comparing two models.
 struct model_comparison {
-    compared_parts parts;                                  ///< what was compared; the rest is empty
+    /// What is compared.
+    struct choice {
+        bool structure = true;    ///< graphs, operators and attributes
+        bool initializers = true; ///< names, types, shapes and data
+        bool tags = true;         ///< primary tags
+    };
+
+    choice parts;                                          ///< what was compared; the rest is empty
     std::optional<detail::structure_difference> structure; ///< the first one, if there is any
     std::size_t renamed_nodes = 0;                         ///< in equal graphs
     std::size_t same_initializers = 0;                     ///< their number
@@ -73,7 +73,7 @@ struct model_comparison {
 /// Complexity: that of `compare_structure`, `compare_initializers` and `compare_tags`.
 [[nodiscard]] inline model_comparison compare_models(const attributed_model& first,
                                                      const attributed_model& second,
-                                                     const compared_parts& parts = {}) {
+                                                     const model_comparison::choice& parts = {}) {
     model_comparison result;
     result.parts = parts;
     auto structure = detail::compare_structure(first.model(), second.model());

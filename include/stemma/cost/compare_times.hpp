@@ -18,14 +18,6 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The time of a module per run of either model, in microseconds.
-struct paired_time {
-    id first = no_id;  ///< the module of the first model
-    id second = no_id; ///< the module of the same path in the second
-    double before = 0; ///< in the first; 0 if it has none
-    double after = 0;  ///< in the second
-};
-
 namespace detail {
 
 [[nodiscard]] inline double microseconds_of_module(const module_times& of, id m) {
@@ -37,14 +29,14 @@ namespace detail {
 /// Pairs the times of two profiles by path: the modules of the first in order, then those only in
 /// the second, without modules that take no time in either.
 /// Complexity: O(modules), and the lengths of their paths.
-[[nodiscard]] inline std::vector<paired_time> compare_times(const module_times& first,
-                                                            const module_times& second) {
+[[nodiscard]] inline std::vector<module_times::paired> compare_times(const module_times& first,
+                                                                     const module_times& second) {
     const module_lookup paths(second.model().modules());
     std::vector<bool> met(second.size(), false);
-    std::vector<paired_time> pairs;
+    std::vector<module_times::paired> pairs;
     const auto add = [&](id a, id b) {
-        const paired_time pair{a, b, detail::microseconds_of_module(first, a),
-                               detail::microseconds_of_module(second, b)};
+        const module_times::paired pair{a, b, detail::microseconds_of_module(first, a),
+                                        detail::microseconds_of_module(second, b)};
         if (pair.before != 0 || pair.after != 0) {
             pairs.push_back(pair);
         }

@@ -44,6 +44,14 @@ public:
         std::uint64_t calls = 0; ///< in all runs
     };
 
+    /// The time of a module per run of either model, in microseconds.
+    struct paired {
+        id first = no_id;  ///< the module of the first model
+        id second = no_id; ///< the module of the same path in the second
+        double before = 0; ///< in the first; 0 if it has none
+        double after = 0;  ///< in the second
+    };
+
     /// The time of fused nodes belongs to their common module, unless it is divided among them by
     /// their cost. Requires: the model outlives this. Complexity: O(n log n) in measurements, per
     /// level of the tree; if divided, also that of `find_cost`.

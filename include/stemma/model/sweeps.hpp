@@ -142,6 +142,8 @@ template <operator_view Ops>
                                           : data_independent(problem.ops, problem.order);
 }
 
+namespace detail {
+
 /// Returns: for each operator without evidence that computes a constant whether all its readers
 /// surely belong to one module, namely the one in `down`: by evidence with a confidence of at least
 /// 0.9, or by this rule themselves. False if the view knows nothing about data. Complexity: O(V +
@@ -156,30 +158,30 @@ template <operator_view Ops>
         const auto* independent = problem.independent; // like every constant
         const auto is_constant = [&](operator_t<Ops> vertex) {
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                if (!settled[detail::index_of(graph, source(*it, graph))]) {
+                if (!settled[index_of(graph, source(*it, graph))]) {
                     return false;
                 }
             }
             return true;
         };
         problem.order.forward([&](operator_t<Ops> vertex) {
-            const auto v = detail::index_of(graph, vertex);
+            const auto v = index_of(graph, vertex);
             if ((independent == nullptr || (*independent)[v]) && !problem.ops.hides_data(vertex) &&
                 !problem.ops.reads_data(vertex) && is_constant(vertex)) {
                 settled[v] = true;
             }
         });
         problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = detail::index_of(graph, vertex);
+            const auto v = index_of(graph, vertex);
             if (!settled[v]) {
                 return;
             }
             bool all = problem.evidence[v] == no_id && down[v] != no_id;
             for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
-                const auto reader = detail::index_of(graph, target(*it, graph));
+                const auto reader = index_of(graph, target(*it, graph));
                 const bool is_known = problem.evidence[reader] != no_id;
                 all = is_known ? evidence[reader].module == down[v] &&
-                                     evidence[reader].confidence >= detail::confidence::sure
+                                     evidence[reader].confidence >= confidence::sure
                                : settled[reader] && down[reader] == down[v];
             }
             settled[v] = all;
@@ -187,6 +189,8 @@ template <operator_view Ops>
     }
     return settled;
 }
+
+} // namespace detail
 
 /// Returns: for each operator the nearest evidence, by number of edges in either direction; the
 /// common ancestor of several that are equally near.
@@ -294,6 +298,8 @@ template <operator_view Ops>
     return joined;
 }
 
+namespace detail {
+
 /// Returns: for each operator without evidence whether its result is only used, through operators
 /// without evidence, as the condition of an If or Loop. False if the view knows no conditions.
 /// Complexity: O(V + edges of operators without evidence).
@@ -307,14 +313,14 @@ template <operator_view Ops>
             for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
                 read = true;
                 if (!problem.ops.reads_condition(*it) &&
-                    !steers[detail::index_of(graph, target(*it, graph))]) {
+                    !steers[index_of(graph, target(*it, graph))]) {
                     return false;
                 }
             }
             return read;
         };
         problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = detail::index_of(graph, vertex);
+            const auto v = index_of(graph, vertex);
             if (problem.evidence[v] == no_id && all_steer(vertex)) {
                 steers[v] = true;
             }
@@ -322,8 +328,6 @@ template <operator_view Ops>
     }
     return steers;
 }
-
-namespace detail {
 
 /// Keeps operators in bodies with the operator that owns the body, which is settled before them:
 /// lost ones (`lost(v)`) take the owner's module, and those outside that module return to it, since

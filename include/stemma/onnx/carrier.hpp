@@ -4,7 +4,9 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/nearest_texts.hpp>
 #include <stemma/core/text_list.hpp>
+#include <stemma/error.hpp>
 #include <stemma/io/json_text.hpp>
 
 #include <algorithm>
@@ -12,10 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -310,29 +312,29 @@ struct carrier_set {
     }
 
     /// Returns: the set given by a comma-separated list of `metadata`, `mark`, `attribute`,
-    /// `doc-string`, `namespace` and `model`; nothing if it is empty or contains an unknown name.
+    /// `doc-string`, `namespace` and `model`.
+    /// Throws: `error` of `error_code::refused` if it is empty or has an unknown name.
     /// Complexity: O(length).
-    [[nodiscard]] static std::optional<carrier_set> named(std::string_view list) {
+    [[nodiscard]] static carrier_set named(std::string_view list) {
+        constexpr std::pair<std::string_view, bool carrier_set::*> known[] = {
+            {"metadata", &carrier_set::metadata},    {"mark", &carrier_set::mark},
+            {"attribute", &carrier_set::attribute},  {"doc-string", &carrier_set::doc_string},
+            {"namespace", &carrier_set::name_space}, {"model", &carrier_set::model}};
         carrier_set carriers{.metadata = false};
-        const auto names = split_list(list);
+        auto names = split_list(list);
+        names.resize(std::max<std::size_t>(names.size(), 1)); // an empty name is unknown
         for (const auto& name : names) {
-            if (name == "metadata") {
-                carriers.metadata = true;
-            } else if (name == "mark") {
-                carriers.mark = true;
-            } else if (name == "attribute") {
-                carriers.attribute = true;
-            } else if (name == "doc-string") {
-                carriers.doc_string = true;
-            } else if (name == "namespace") {
-                carriers.name_space = true;
-            } else if (name == "model") {
-                carriers.model = true;
-            } else {
-                return std::nullopt;
+            const auto one = std::find_if(std::begin(known), std::end(known),
+                                          [&](const auto& entry) { return entry.first == name; });
+            if (one == std::end(known)) {
+                STEMMA_THROW(error(error_code::refused, "", "",
+                                   detail::unknown_name_text("carrier", name,
+                                                             "metadata, mark, attribute, "
+                                                             "doc-string, namespace, model")));
             }
+            carriers.*one->second = true;
         }
-        return names.empty() ? std::nullopt : std::optional(carriers);
+        return carriers;
     }
 
     friend bool operator==(const carrier_set&, const carrier_set&) = default;

@@ -136,27 +136,6 @@ make_tag_editor(const attributed_model& opened, const Carrier& carrier,
     return editor;
 }
 
-} // namespace detail
-
-/// Returns: the carriers in a comma-separated list of `metadata`, `mark`, `attribute`,
-/// `doc-string`, `namespace` and `model`.
-/// Throws: `error` of `error_code::refused` if it is empty or has an unknown name.
-/// Complexity: O(length).
-[[nodiscard]] inline carrier_set carriers_named(std::string_view list) {
-    if (const auto carriers = carrier_set::named(list)) {
-        return *carriers;
-    }
-    const auto names = split_list(list);
-    const auto unknown = std::find_if(names.begin(), names.end(),
-                                      [](const auto& name) { return !carrier_set::named(name); });
-    STEMMA_THROW(error(
-        error_code::refused, "", "",
-        detail::unknown_name_text("carrier", unknown == names.end() ? std::string_view() : *unknown,
-                                  "metadata, mark, attribute, doc-string, namespace, model")));
-}
-
-namespace detail {
-
 /// Returns: the editor that `options` ask for. Complexity: that of `make_tag_editor`.
 template <carrier_policy Carrier>
 [[nodiscard]] auto editor_for(const attributed_model& opened, const Carrier& carrier,

@@ -31,6 +31,15 @@ namespace stemma::inline STEMMA_ABI {
 
 /// The answer to a query about a model.
 struct query_answer {
+    /// Sort keys of answers.
+    /// Names: `nodes`, `parameters`, `bytes` or `name`.
+    enum class order : std::uint8_t {
+        nodes,      ///< of modules: their number of nodes
+        parameters, ///< of modules: elements; of nodes: those that they read
+        bytes,      ///< of modules and nodes: those of their weights; of values: their own
+        name,       ///< path or name, ascending; all others descend
+    };
+
     std::vector<id> modules;      ///< see `answer_query`; none for node queries
     std::vector<id> nodes;        ///< by vertex index, ascending
     std::vector<id> values;       ///< outputs of the nodes
@@ -235,19 +244,10 @@ template <module_view Modules, named_operators Ops, query_facts Facts = detail::
     return answer;
 }
 
-/// Sort keys of answers.
-/// Names: `nodes`, `parameters`, `bytes` or `name`.
-enum class answer_order : std::uint8_t {
-    nodes,      ///< of modules: their number of nodes
-    parameters, ///< of modules: elements; of nodes: those that they read
-    bytes,      ///< of modules and nodes: those of their weights; of values: their own
-    name,       ///< path or name, ascending; all others descend
-};
-
 namespace detail {
 
 template <>
-inline constexpr std::array<std::string_view, 4> names_of_values<answer_order>{
+inline constexpr std::array<std::string_view, 4> names_of_values<query_answer::order>{
     "nodes", "parameters", "bytes", "name"};
 
 /// Sorts numbers stably by `key(number)`, largest first by `less`, and keeps the first ones.

@@ -24,11 +24,11 @@ namespace stemma::inline STEMMA_ABI {
 /// parameters that they read; entries without a size come last. Complexity: O(n log n) in the
 /// lists, and that of the facts.
 inline void sort_answer(query_answer& answer, const attributed_model& opened,
-                        std::optional<answer_order> order,
+                        std::optional<query_answer::order> by,
                         std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const auto& model = opened.model();
     const auto facts = detail::facts_of(opened);
-    if (!order) {
+    if (!by) {
         for (auto* list : {&answer.modules, &answer.nodes, &answer.values, &answer.initializers}) {
             list->resize(std::min(list->size(), most));
         }
@@ -36,7 +36,7 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
     }
     const auto size_of = [&](id value) {
         const auto fact = facts.value(value);
-        if (*order == answer_order::bytes) {
+        if (*by == query_answer::order::bytes) {
             return fact.bytes.value_or(0);
         }
         constexpr double largest = 9e18; // elements; more than any file stores
@@ -50,9 +50,9 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
         return static_cast<std::uint64_t>(elements);
     };
     const auto size_of_module = [&](id m) -> std::uint64_t {
-        return *order == answer_order::nodes        ? facts.statistics().nodes[m]
-               : *order == answer_order::parameters ? facts.parameters(m)
-                                                    : facts.weight_bytes(m);
+        return *by == query_answer::order::nodes        ? facts.statistics().nodes[m]
+               : *by == query_answer::order::parameters ? facts.parameters(m)
+                                                        : facts.weight_bytes(m);
     };
     const auto size_of_node = [&](id node) {
         std::uint64_t size = 0;
@@ -61,14 +61,14 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
         }
         return size;
     };
-    if (*order == answer_order::name) {
-        const auto by = [&](std::vector<id>& list, auto name) {
+    if (*by == query_answer::order::name) {
+        const auto sort = [&](std::vector<id>& list, auto name) {
             detail::sort_by(list, most, std::greater<>(), name);
         };
-        by(answer.modules, [&](id m) { return opened.modules().report_path(m); });
-        by(answer.nodes, [&](id node) { return model.name(node); });
-        by(answer.values, [&](id value) { return model.value_name(value); });
-        by(answer.initializers, [&](id value) { return model.value_name(value); });
+        sort(answer.modules, [&](id m) { return opened.modules().report_path(m); });
+        sort(answer.nodes, [&](id node) { return model.name(node); });
+        sort(answer.values, [&](id value) { return model.value_name(value); });
+        sort(answer.initializers, [&](id value) { return model.value_name(value); });
         return;
     }
     detail::sort_by(answer.modules, most, std::less<>(), size_of_module);

@@ -26,6 +26,16 @@ namespace stemma::inline STEMMA_ABI {
 
 /// The report of `analyze` about a model or a part of it.
 struct model_report {
+    /// The CSV tables of a report.
+    /// Names: `tags`, `modules`, `operators`, `weights` or `below`.
+    enum class table : std::uint8_t {
+        tags,      ///< nodes by primary tag, most first
+        modules,   ///< nodes, parameters and bytes by module
+        operators, ///< nodes by module and operator
+        weights,   ///< elements and bytes by module, kind and type of weights
+        below,     ///< nodes only known to be in or below a module
+    };
+
     /// The contribution of one part of a capture.
     struct captured_share {
         provenance source = provenance::exported; ///< the part
@@ -106,20 +116,10 @@ void write_json(Sink& sink, const model_report& report, const attributed_model& 
     json.finish();
 }
 
-/// The CSV tables of a report.
-/// Names: `tags`, `modules`, `operators`, `weights` or `below`.
-enum class report_table : std::uint8_t {
-    tags,      ///< nodes by primary tag, most first
-    modules,   ///< nodes, parameters and bytes by module
-    operators, ///< nodes by module and operator
-    weights,   ///< elements and bytes by module, kind and type of weights
-    below,     ///< nodes only known to be in or below a module
-};
-
 namespace detail {
 
 template <>
-inline constexpr std::array<std::string_view, 5> names_of_values<report_table>{
+inline constexpr std::array<std::string_view, 5> names_of_values<model_report::table>{
     "tags", "modules", "operators", "weights", "below"};
 
 } // namespace detail
@@ -127,18 +127,18 @@ inline constexpr std::array<std::string_view, 5> names_of_values<report_table>{
 /// Writes one table of a report with a header row, restricted to the analyzed modules.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_csv(Sink& sink, report_table table, const model_report& report,
+void write_csv(Sink& sink, model_report::table which, const model_report& report,
                const attributed_model& opened) {
     const auto& counts = report.analysis.modules;
     const auto path = [&](id m) { return opened.modules().path(m); };
-    switch (table) {
-    case report_table::tags:
+    switch (which) {
+    case model_report::table::tags:
         sink.write("tag,nodes\n");
         for (const auto& [tag, nodes] : report.summary.tags) {
             sink.write(detail::csv_row(tag, nodes));
         }
         return;
-    case report_table::modules:
+    case model_report::table::modules:
         sink.write("module,class,own_nodes,nodes,own_parameters,parameters,bytes\n");
         for (auto m : report.modules) {
             sink.write(detail::csv_row(path(m), opened.modules().class_name(m), counts.own_nodes[m],
@@ -146,7 +146,7 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
                                        counts.parameters[m], counts.bytes[m]));
         }
         return;
-    case report_table::operators:
+    case model_report::table::operators:
         sink.write("module,domain,operator,nodes\n");
         for (auto m : report.modules) {
             for (const auto& [op, count] : counts.operators[m]) {
@@ -155,7 +155,7 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
             }
         }
         return;
-    case report_table::weights:
+    case model_report::table::weights:
         sink.write("module,kind,type,elements,bytes\n");
         for (auto m : report.modules) {
             for (const auto& count : counts.weights[m]) {
@@ -165,7 +165,7 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
             }
         }
         return;
-    case report_table::below:
+    case model_report::table::below:
         sink.write("module,nodes\n");
         for (const auto& [m, nodes] : report.analysis.only_below) {
             sink.write(detail::csv_row(path(m), nodes));

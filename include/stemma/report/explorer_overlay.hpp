@@ -53,6 +53,8 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
     json.finish();
 }
 
+namespace detail {
+
 /// Returns: by node the bytes of the parameters that it reads first, or holds as a Constant.
 /// Complexity: O(nodes + reads), and that of `find_weights`.
 [[nodiscard]] inline std::vector<std::uint64_t> weight_bytes(const wire_model& model) {
@@ -65,7 +67,7 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
         }
     }
     std::vector<std::uint64_t> bytes(model.node_count(), 0);
-    for (const auto& weight : detail::find_weights(model)) {
+    for (const auto& weight : find_weights(model)) {
         const auto node =
             model.is_initializer(weight.value) ? first[weight.value] : model.producer(weight.value);
         if (weight.kind == weight_kind::parameter && node != no_id) {
@@ -74,6 +76,8 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
     }
     return bytes;
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -93,7 +93,7 @@ void write_explorer_overlay(Sink& sink, const attributed_model& opened, overlay 
         write_explorer_overlay(sink, opened.model(), [](id) { return 1; });
         return;
     }
-    const auto bytes = weight_bytes(opened.model());
+    const auto bytes = detail::weight_bytes(opened.model());
     write_explorer_overlay(sink, opened.model(), [&](id node) { return bytes[node]; });
 }
 

@@ -89,12 +89,12 @@ struct both_sides {
         detail::run_tasks(thread_limit::current().parts_of_operators(result.size()),
                           {[&] {
                                down = common_reader_modules(problem);
-                               settled = settled_by_readers(problem, down, result);
+                               settled = detail::settled_by_readers(problem, down, result);
                            },
                            [&] {
                                up = common_producer_modules(problem);
                                independent = data_independent(problem);
-                               steers = steering_only(problem);
+                               steers = detail::steering_only(problem);
                            }});
         const auto& tree = problem.modules;
         // What the view can never know is not looked up.

@@ -21,7 +21,7 @@ TEST_CASE("tag_inlined: what comes out of functions has the tags and carriers of
     const auto flat = folder.file("flat.onnx");
     const auto plain = std::string(STEMMA_TEST_DATA) + "/dialects/nested_functions.onnx";
     stemma::attributed_model source(plain, {});
-    stemma::write_tagged(source, tagged, stemma::carriers_named("metadata"), {.sync = false});
+    stemma::write_tagged(source, tagged, stemma::carrier_set::named("metadata"), {.sync = false});
     const auto report =
         stemma::unfold_file(tagged, flat, stemma::unfolded_names::as_before, {.sync = false});
     CHECK_FALSE(report.lost_tags);
@@ -49,7 +49,7 @@ TEST_CASE("tag_inlined: what only functions told is kept, also when tagged again
                            .bytes();
     const auto flat = folder.file("flat.onnx");
     stemma::write_tagged(stemma::attributed_model(folder.make("model.onnx", bytes), {}),
-                         folder.file("tagged.onnx"), stemma::carriers_named("metadata,mark"),
+                         folder.file("tagged.onnx"), stemma::carrier_set::named("metadata,mark"),
                          {.sync = false});
     stemma::unfold_file(folder.file("tagged.onnx"), flat, stemma::unfolded_names::as_before,
                         {.sync = false});

@@ -54,7 +54,7 @@ std::string named(const std::string& model, std::string_view carriers = "metadat
     stemma::attributed_model opened(stemma::mapped_file::holding(model, "m.onnx"), {.retag = true});
     const test::scratch_folder folder;
     const auto path = folder.file("named.onnx");
-    stemma::write_tagged(opened, path, stemma::carriers_named(carriers),
+    stemma::write_tagged(opened, path, stemma::carrier_set::named(carriers),
                          {.sync = false, .name_nodes = true});
     return test::read_bytes(path);
 }
