@@ -22,9 +22,7 @@ namespace {
 struct carry_options {
     std::string original;
     common_options common; // of the changed model; captures are of the original
-    output_options output{.path = ""};
-    std::string carriers = "metadata,mark";
-    std::string sidecar;
+    tag_output output;
 };
 
 void print_counts(const stemma::attributed_model& opened) {
@@ -47,50 +45,27 @@ void print_counts(const stemma::attributed_model& opened) {
 
 int carry(const carry_options& options) {
     const auto start = std::chrono::steady_clock::now();
-    const auto carriers = stemma::carrier_set::named(options.carriers);
-    static_cast<void>(sources_to_write(options.output)); // refused before anything is read
+    const auto carriers = stemma::carrier_set::named(options.output.carriers);
+    static_cast<void>(sources_to_write(options.output.file)); // refused before anything is read
     auto before = options.common;
     before.model = options.original;
     before.attribution.min_confidence = 0;
     std::shared_ptr<stemma::attributed_model> original = open_model(before);
     original->forget_evidence();
     auto how = options.common.policies.found_in(known_policies(), options.common.attribution);
-    how.digest = !options.output.path.empty();
+    how.digest = !options.output.file.path.empty();
     auto opened = stemma::carry_tags(std::move(original), options.common.model, std::move(how));
     for (const auto& text : opened->capture_notes()) {
         print_error(options.original + ": " + text);
     }
-    const bool prints_text = options.common.format == "text" && !options.common.quiet;
     auto summary = stemma::summarize(*opened, "");
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     summary.seconds = elapsed.count();
-    if (prints_text) {
+    if (prints_text(options.common)) {
         print_summary(summary, summary.nodes);
         print_counts(*opened);
     }
-    if (!options.sidecar.empty()) {
-        stemma::write_sidecar(options.sidecar, *opened, summary, writing(options.output));
-        if (prints_text) {
-            print_row("sidecar", options.sidecar);
-        }
-    }
-    if (const auto& output = options.output.path; !output.empty()) {
-        warn_of_external_data(options.common, options.output.path, opened->model(),
-                              options.output.data);
-        const auto parameters = parameters_to_write(options.output, *opened);
-        opened->forget_evidence();
-        auto storing = writing(options.output);
-        storing.parameters = parameters.empty() ? nullptr : &parameters;
-        const auto bytes = stemma::write_tagged(*opened, output, carriers, storing);
-        if (prints_text) {
-            print_row("written", fmt::format("{}, {} bytes, carrier {}", output, grouped(bytes),
-                                             options.carriers));
-        }
-    }
-    if (options.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, summary);
-    }
+    write_tags(options.common, options.output, *opened, summary, carriers);
     return done;
 }
 
@@ -104,17 +79,18 @@ void add_carry(CLI::App& app, action& chosen) {
             takes.argument("ORIGINAL", options.original,
                            "the ONNX file the tool was given; -m refers to it");
             takes.common(options.common, "text,json", "CHANGED");
-            takes.written("-o,--output", options.output.path, "OUT",
+            takes.written("-o,--output", options.output.file.path, "OUT",
                           "write CHANGED with its tags; without it only the report is printed");
-            takes.value("--carrier", options.carriers, "C,...",
+            takes.value("--carrier", options.output.carriers, "C,...",
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
-            takes.written("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
-            takes.with(options.output);
-            takes.data(options.output);
-            takes.no_sync(options.output.no_sync);
-            takes.needs_output(options.output.path, options.sidecar);
+            takes.written("--sidecar", options.output.sidecar, "FILE",
+                          "write everything known as JSON");
+            takes.with(options.output.file);
+            takes.data(options.output.file);
+            takes.no_sync(options.output.file.no_sync);
+            takes.needs_output(options.output.file.path, options.output.sidecar);
             takes.footer("Examples:\n  stemma carry model.onnx optimized.onnx -o tagged.onnx\n"
                          "  stemma carry model.onnx int8.onnx -m modules.json --sidecar tags.json");
         });

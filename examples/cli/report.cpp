@@ -3,6 +3,9 @@
 
 #include "terminal.hpp"
 
+#include <stemma/open/write_tagged.hpp>
+#include <stemma/report/summarize_model.hpp>
+
 #include <fmt/core.h>
 
 namespace cli {
@@ -78,6 +81,34 @@ void print_accuracy(const stemma::tag_summary& summary) {
                                       grouped(counts.total()), grouped(counts.contaminated)));
             }
         }
+    }
+}
+
+void write_tags(const common_options& options, const tag_output& output,
+                stemma::attributed_model& opened, const stemma::tag_summary& summary,
+                const stemma::carrier_set& carriers) {
+    if (!output.sidecar.empty()) {
+        stemma::write_sidecar(output.sidecar, opened, summary, writing(output.file));
+        if (prints_text(options)) {
+            print_row("sidecar", output.sidecar);
+        }
+    }
+    if (const auto& path = output.file.path; !path.empty()) {
+        warn_of_external_data(options, path, opened.model(), output.file.data);
+        const auto parameters = parameters_to_write(output.file, opened);
+        opened.forget_evidence();
+        auto how = writing(output.file);
+        how.name_nodes = output.name_nodes;
+        how.parameters = parameters.empty() ? nullptr : &parameters;
+        const auto bytes = stemma::write_tagged(opened, path, carriers, how);
+        if (prints_text(options)) {
+            print_row("written", fmt::format("{}, {} bytes, carrier {}", path, grouped(bytes),
+                                             output.carriers));
+        }
+    }
+    if (options.format == "json") {
+        standard_output out;
+        stemma::write_json(out, summary);
     }
 }
 

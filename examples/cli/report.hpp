@@ -2,6 +2,9 @@
 #ifndef STEMMA_EXAMPLES_CLI_REPORT_HPP
 #define STEMMA_EXAMPLES_CLI_REPORT_HPP
 
+#include "common.hpp"
+
+#include <stemma/onnx/carrier.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
@@ -26,6 +29,25 @@ std::string top_operators(const stemma::onnx_model& model,
 
 /// Prints a summary in a few lines.
 void print_summary(const stemma::tag_summary& summary, std::size_t nodes);
+
+/// Whether a command prints a report for people.
+[[nodiscard]] inline bool prints_text(const common_options& options) {
+    return options.format == "text" && !options.quiet;
+}
+
+/// Where `tag` and `carry` write tags, and how.
+struct tag_output {
+    output_options file{.path = ""};
+    std::string carriers = "metadata,mark";
+    std::string sidecar;
+    bool name_nodes = false;
+};
+
+/// Writes the sidecar, the tagged file and the summary that are asked for, and forgets the
+/// evidence.
+void write_tags(const common_options& options, const tag_output& output,
+                stemma::attributed_model& opened, const stemma::tag_summary& summary,
+                const stemma::carrier_set& carriers);
 
 /// Prints the accuracy, if there was a truth to compare with.
 void print_accuracy(const stemma::tag_summary& summary);

@@ -2,7 +2,6 @@
 #include "common.hpp"
 #include "report.hpp"
 
-#include <stemma/onnx/external_data.hpp>
 #include <stemma/open/write_tagged.hpp>
 #include <stemma/report/summarize_model.hpp>
 
@@ -18,19 +17,14 @@ namespace {
 
 struct tag_options {
     common_options common;
-    output_options output{.path = ""};
-    std::string carriers = "metadata,mark";
-    std::string sidecar;
+    tag_output output;
     std::string oracle;
-    bool name_nodes = false;
-
-    [[nodiscard]] bool prints_text() const { return common.format == "text" && !common.quiet; }
 };
 
 int tag(const tag_options& options) {
     const auto start = std::chrono::steady_clock::now();
-    const auto carriers = stemma::carrier_set::named(options.carriers);
-    static_cast<void>(sources_to_write(options.output)); // refused before anything is read
+    const auto carriers = stemma::carrier_set::named(options.output.carriers);
+    static_cast<void>(sources_to_write(options.output.file)); // refused before anything is read
     if (carriers.attribute) {
         note(options.common, "the ONNX checker and ONNX Runtime reject models with the attributes "
                              "of --carrier attribute");
@@ -38,46 +32,24 @@ int tag(const tag_options& options) {
     // The tags in the file are about to be replaced; its module tree is kept.
     auto common = options.common;
     common.attribution.retag = true;
-    common.attribution.digest = !options.output.path.empty();
+    common.attribution.digest = !options.output.file.path.empty();
     auto opened = open_model(common);
     const bool replaced = !common.captures.empty() && !opened->tree_from_model();
     if (const auto lost = opened->lost_classes(); lost > 0 && !replaced) {
         note(common, fmt::format("{}: loses the classes of {} modules, known only from its record",
                                  common.model, lost));
     }
-    const bool sums_up = common.format != "text" || !common.quiet || !options.sidecar.empty() ||
-                         !options.oracle.empty();
+    const bool sums_up = common.format != "text" || !common.quiet ||
+                         !options.output.sidecar.empty() || !options.oracle.empty();
     auto summary = sums_up ? stemma::summarize(*opened, options.oracle) : stemma::tag_summary();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     summary.seconds = elapsed.count();
-    if (options.prints_text()) {
+    if (prints_text(options.common)) {
         print_summary(summary, summary.nodes);
     } else if (options.common.format == "text") {
         print_accuracy(summary); // asked for, and no message
     }
-    if (!options.sidecar.empty()) {
-        stemma::write_sidecar(options.sidecar, *opened, summary, writing(options.output));
-        if (options.prints_text()) {
-            print_row("sidecar", options.sidecar);
-        }
-    }
-    if (const auto& output = options.output.path; !output.empty()) {
-        warn_of_external_data(common, options.output.path, opened->model(), options.output.data);
-        const auto parameters = parameters_to_write(options.output, *opened);
-        opened->forget_evidence();
-        auto how = writing(options.output);
-        how.name_nodes = options.name_nodes;
-        how.parameters = parameters.empty() ? nullptr : &parameters;
-        const auto bytes = stemma::write_tagged(*opened, output, carriers, how);
-        if (options.prints_text()) {
-            print_row("written", fmt::format("{}, {} bytes, carrier {}", output, grouped(bytes),
-                                             options.carriers));
-        }
-    }
-    if (common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, summary);
-    }
+    write_tags(common, options.output, *opened, summary, carriers);
     return done;
 }
 
@@ -90,22 +62,23 @@ void add_tag(CLI::App& app, action& chosen) {
             takes.common(options.common);
             takes.in_place();
             auto* output =
-                takes.written("-o,--output", options.output.path, "OUT",
+                takes.written("-o,--output", options.output.file.path, "OUT",
                               "write the tagged model; without it only the report is printed");
-            takes.value("--carrier", options.carriers, "C,...",
+            takes.value("--carrier", options.output.carriers, "C,...",
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
             takes
-                .flag("--name-nodes", options.name_nodes,
+                .flag("--name-nodes", options.output.name_nodes,
                       "name unnamed nodes, for tools that identify nodes by name")
                 ->needs(output);
-            takes.written("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
-            takes.with(options.output);
+            takes.written("--sidecar", options.output.sidecar, "FILE",
+                          "write everything known as JSON");
+            takes.with(options.output.file);
             takes.oracle(options.oracle);
-            takes.data(options.output);
-            takes.no_sync(options.output.no_sync);
-            takes.needs_output(options.output.path, options.sidecar);
+            takes.data(options.output.file);
+            takes.no_sync(options.output.file.no_sync);
+            takes.needs_output(options.output.file.path, options.output.sidecar);
             takes.footer(
                 "Examples:\n  stemma tag model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"
                 "  stemma tag model.onnx -m modules.json -o tagged.onnx --sidecar tags.json");

@@ -15,8 +15,8 @@ concept edge_tag = std::same_as<typename boost::property_kind<Tag>::type, boost:
 TEST_CASE("operator_edge: its properties are properties of edges to Boost",
           "[model][operator_edge]") {
     STATIC_REQUIRE(edge_tag<stemma::value_index_t>);
-    STATIC_REQUIRE(edge_tag<stemma::in_port_t>);
-    STATIC_REQUIRE(edge_tag<stemma::out_port_t>);
+    STATIC_REQUIRE(edge_tag<stemma::detail::in_port_t>);
+    STATIC_REQUIRE(edge_tag<stemma::detail::out_port_t>);
 }
 
 TEST_CASE("operator_edge: a default edge leads nowhere", "[model][operator_edge]") {

@@ -40,10 +40,10 @@ BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<operator_graph, operat
                                                           boost::edge_index_t>));
 BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge,
                                                           stemma::value_index_t>));
-BOOST_CONCEPT_ASSERT(
-    (boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge, stemma::in_port_t>));
-BOOST_CONCEPT_ASSERT((
-    boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge, stemma::out_port_t>));
+BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge,
+                                                          stemma::detail::in_port_t>));
+BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge,
+                                                          stemma::detail::out_port_t>));
 
 namespace {
 

@@ -15,7 +15,7 @@ namespace {
 using numbers = std::map<std::string, std::vector<float>>;
 
 std::map<std::string, std::string> pairs_of(const test::observed& a, const test::observed& b,
-                                            const stemma::given_pairs& given = {}) {
+                                            const stemma::detail::given_pairs& given = {}) {
     std::map<std::string, std::string> names;
     for (const auto& one : stemma::detail::pair_values(a.get(), b.get(), given)) {
         names.emplace(a.opened.model().value_name(one.value),

@@ -104,7 +104,7 @@ std::vector<value_entry> node_metadata(const Model& model) {
 
 template <class Proto>
 void check_like_wire(const Proto& model) {
-    const stemma::basic_proto_model<Proto> tables(model);
+    const stemma::proto_model<Proto> tables(model);
     const auto bytes = test::bytes_of(model);
     const stemma::wire_model wire(bytes);
     CHECK(describe(tables) == describe(wire));
@@ -182,7 +182,7 @@ TEST_CASE("proto_model: reads rare constructs like the file's reader", "[onnx][p
     check_like_wire(older);
     check_like_wire(newer);
     const stemma::proto_model of_older(older);
-    const stemma::basic_proto_model of_newer(newer);
+    const stemma::proto_model of_newer(newer);
     CHECK(describe(of_older) == describe(of_newer));
     CHECK(node_metadata(of_older) == node_metadata(of_newer));
     CHECK(value_metadata(of_older) == value_metadata(of_newer));
@@ -244,7 +244,7 @@ TEST_CASE("proto_model: keeps its names when it is moved", "[onnx][proto_model]"
     const auto moved = std::move(model);
 
     CHECK(describe(moved) == before);
-    STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<stemma::proto_model>);
+    STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<stemma::proto_model<>>);
 }
 
 TEST_CASE("proto_model: a graph without nodes is a model, a model without a graph is not",

@@ -112,7 +112,7 @@ void check_equal(const Proto& actual, const Proto& expected) {
 template <class Proto>
 void check_carriers(const Proto& untagged) {
     const auto bytes = test::bytes_of(untagged);
-    const auto with = tag(stemma::basic_proto_model<Proto>(untagged));
+    const auto with = tag(stemma::proto_model<Proto>(untagged));
     const auto plain = stripped(untagged);
     // Every fifth set where a sanitizer watches; which ones differs from file to file.
     const std::size_t step = test::sanitized ? 5 : 1;

@@ -12,6 +12,11 @@ namespace stemma::inline STEMMA_ABI {
 struct value_index_t {
     using kind = boost::edge_property_tag;
 };
+/// Property: the value that an edge carries.
+inline constexpr value_index_t value_index{};
+
+namespace detail {
+
 /// Edge property: which input of the reader; `no_id` if it is not an input slot (a body's result).
 struct in_port_t {
     using kind = boost::edge_property_tag;
@@ -20,11 +25,6 @@ struct in_port_t {
 struct out_port_t {
     using kind = boost::edge_property_tag;
 };
-
-/// Property: the value that an edge carries.
-inline constexpr value_index_t value_index{};
-
-namespace detail {
 
 /// Property: the input that reads the value.
 inline constexpr in_port_t in_port{};

@@ -108,10 +108,14 @@ public:
     [[nodiscard]] const std::vector<id>& property(value_index_t) const noexcept { return value_; }
 
     /// By edge index; `no_id` if it is not an input slot.
-    [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
+    [[nodiscard]] const std::vector<id>& property(detail::in_port_t) const noexcept {
+        return in_port_;
+    }
 
     /// By edge index.
-    [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
+    [[nodiscard]] const std::vector<id>& property(detail::out_port_t) const noexcept {
+        return out_port_;
+    }
 
 private:
     // A position in one of the compressed arrays; `Derived` interprets its contents.
@@ -301,19 +305,19 @@ inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::
 inline detail::edge_id_map get(value_index_t tag, const operator_graph& g) {
     return detail::edge_id_map(g.property(tag));
 }
-inline detail::edge_id_map get(in_port_t tag, const operator_graph& g) {
+inline detail::edge_id_map get(detail::in_port_t tag, const operator_graph& g) {
     return detail::edge_id_map(g.property(tag));
 }
-inline detail::edge_id_map get(out_port_t tag, const operator_graph& g) {
+inline detail::edge_id_map get(detail::out_port_t tag, const operator_graph& g) {
     return detail::edge_id_map(g.property(tag));
 }
 inline id get(value_index_t tag, const operator_graph& g, const operator_graph::edge& e) {
     return g.property(tag)[e.index];
 }
-inline id get(in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+inline id get(detail::in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
     return g.property(tag)[e.index];
 }
-inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+inline id get(detail::out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
     return g.property(tag)[e.index];
 }
 
@@ -361,13 +365,13 @@ struct property_map<stemma::operator_graph, stemma::value_index_t> {
 };
 
 template <>
-struct property_map<stemma::operator_graph, stemma::in_port_t> {
+struct property_map<stemma::operator_graph, stemma::detail::in_port_t> {
     using type = stemma::detail::edge_id_map;
     using const_type = stemma::detail::edge_id_map;
 };
 
 template <>
-struct property_map<stemma::operator_graph, stemma::out_port_t> {
+struct property_map<stemma::operator_graph, stemma::detail::out_port_t> {
     using type = stemma::detail::edge_id_map;
     using const_type = stemma::detail::edge_id_map;
 };

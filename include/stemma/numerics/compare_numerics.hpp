@@ -12,7 +12,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,7 +86,8 @@ to_string(numerics_report::module_verdict verdict) noexcept {
 struct numerics_options {
     difference_bounds bounds{};  ///< upper limits of differences
     std::vector<bool> modules{}; ///< by module of the first model; empty for all
-    given_pairs pairs{};         ///< values known to correspond, whatever their names
+    std::map<std::string, std::string, std::less<>>
+        pairs{}; ///< values known to correspond, whatever their names
 };
 
 namespace detail {

@@ -68,10 +68,10 @@ struct paired_value {
     return "";
 }
 
+namespace detail {
+
 /// Known pairs: names in the first model to names in the second.
 using given_pairs = std::map<std::string, std::string, std::less<>>;
-
-namespace detail {
 
 /// Pairs the values of two runs.
 class value_pairer {
@@ -269,8 +269,9 @@ private:
 /// by order if modules with the same path have equally many that the other model lacks. Returns:
 /// inputs first, then in execution order. Complexity: O(n log n) in the values, plus that of
 /// `align_graphs` if names do not suffice.
-[[nodiscard]] inline std::vector<paired_value>
-pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
+[[nodiscard]] inline std::vector<paired_value> pair_values(const observed_model& a,
+                                                           const observed_model& b,
+                                                           const detail::given_pairs& given = {}) {
     return value_pairer(a, b, given).pair();
 }
 

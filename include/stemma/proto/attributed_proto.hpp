@@ -29,18 +29,18 @@ namespace stemma::inline STEMMA_ABI {
 /// A caller's model message with the attributions of its nodes: everything that an
 /// `attributed_model` finds in the same model in a file, and `tag`, which changes the message in
 /// place.
-///  Numbers of nodes and values are those of `basic_proto_model`. For the verbs on files (cut,
+///  Numbers of nodes and values are those of `proto_model`. For the verbs on files (cut,
 /// fold, split), open `mapped_file::holding(model.SerializeAsString(), name)`.
-template <detail::model_message Proto>
-class basic_attributed_proto {
+template <detail::model_message Proto = onnx::ModelProto>
+class attributed_proto {
 public:
     /// `name` stands for a path in messages. Nothing is written, and no tensor data copied.
     ///
     /// Requires: `model` outlives this, and keeps its nodes for `tag`.
     /// Throws: as `attributed_model`, and as `message_outline`.
     /// Complexity: that of `attributed_model`, and O(bytes) for `message_outline`.
-    explicit basic_attributed_proto(Proto& model, attribution_options options = {},
-                                    std::string name = "model")
+    explicit attributed_proto(Proto& model, attribution_options options = {},
+                              std::string name = "model")
         : proto_(&model)
         , outline_(model)
         , opened_(mapped_file::viewing(outline_.bytes(), std::move(name)), std::move(options)) {}
@@ -71,7 +71,7 @@ public:
     /// construction, leaving the message unchanged; otherwise as `strip`.
     /// Complexity: that of `stemma::tag`, and of `attributed_model::record`.
     void tag(const carrier_set& carriers = usual_carriers) {
-        const basic_proto_model<Proto> tables(*proto_);
+        const proto_model<Proto> tables(*proto_);
         if (tables.node_count() != model().node_count()) {
             STEMMA_THROW(error(error_code::contradiction, opened_.model().file(), "",
                                "changed since it was read"));
@@ -99,9 +99,6 @@ private:
     detail::message_outline outline_;
     attributed_model opened_;
 };
-
-/// An `onnx::ModelProto` and where its nodes come from.
-using attributed_proto = basic_attributed_proto<onnx::ModelProto>;
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -44,8 +44,8 @@ concept model_message = requires(const Proto& model, Proto& editable) {
 ///
 /// `Proto` is `onnx::ModelProto` or the same message of another namespace or a newer schema. Fields
 /// that the schema does not know are found among the unknown ones.
-template <detail::model_message Proto>
-class basic_proto_model : public detail::model_tables {
+template <detail::model_message Proto = onnx::ModelProto>
+class proto_model : public detail::model_tables {
 public:
     /// A GraphProto of the schema of `Proto`.
     using graph_type = std::remove_cvref_t<decltype(std::declval<const Proto&>().graph())>;
@@ -69,7 +69,7 @@ public:
     /// Throws: `error` if the model has no graph (`malformed`), has 4 GiB of names, or nests bodies
     /// deeper than protobuf can write (`unsupported`).
     /// Complexity: O(messages + names).
-    explicit basic_proto_model(const Proto& model) : model_(&model) {
+    explicit proto_model(const Proto& model) : model_(&model) {
         if (!model.has_graph()) {
             STEMMA_THROW(
                 error(error_code::malformed, "model", "", "not an ONNX model: it has no graph"));
@@ -85,11 +85,11 @@ public:
     }
 
     // Names point into the model, so a copy would refer to the original's.
-    basic_proto_model(const basic_proto_model&) = delete;
-    basic_proto_model& operator=(const basic_proto_model&) = delete;
-    basic_proto_model(basic_proto_model&&) noexcept = default;
-    basic_proto_model& operator=(basic_proto_model&&) noexcept = default;
-    ~basic_proto_model() = default;
+    proto_model(const proto_model&) = delete;
+    proto_model& operator=(const proto_model&) = delete;
+    proto_model(proto_model&&) noexcept = default;
+    proto_model& operator=(proto_model&&) noexcept = default;
+    ~proto_model() = default;
 
     /// The original message, not a copy.
     [[nodiscard]] const Proto& proto() const noexcept { return *model_; }
@@ -403,9 +403,6 @@ private:
     std::vector<onnx_model::text_ref> outputs_read_;
     std::size_t depth_ = 0;
 };
-
-/// The structure of a caller's model.
-using proto_model = basic_proto_model<onnx::ModelProto>;
 
 } // namespace stemma::inline STEMMA_ABI
 

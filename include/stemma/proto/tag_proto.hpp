@@ -230,7 +230,7 @@ template <class Proto>
 template <model_message Proto, carrier_policy Carrier>
 class proto_tag_editor {
 public:
-    proto_tag_editor(const basic_proto_model<Proto>& model, const module_tree& modules,
+    proto_tag_editor(const proto_model<Proto>& model, const module_tree& modules,
                      const tagging& tagged, const Carrier& carrier, bool tag_values)
         : model_(&model)
         , modules_(&modules)
@@ -315,7 +315,7 @@ private:
         }
     }
 
-    const basic_proto_model<Proto>* model_;
+    const proto_model<Proto>* model_;
     const module_tree* modules_;
     const tagging* tags_;
     Carrier carrier_;
@@ -366,13 +366,13 @@ void strip(Proto& model) {
 /// `Carrier` says what to write on nodes; with `tag_values`, initializers and value infos get
 /// `hierarchy_tags`. `record`, and `table` and `sketch` unless empty, go to the model's metadata.
 /// Requires: `tagged` is up to date with the model. Throws: as
-/// `basic_proto_model`, leaving the model unchanged, and as `strip`. Complexity: O(messages +
+/// `proto_model`, leaving the model unchanged, and as `strip`. Complexity: O(messages +
 /// values + length of the output).
 template <detail::model_message Proto, carrier_policy Carrier>
 void tag(Proto& model, const module_tree& modules, const tagging& tagged, const Carrier& carrier,
          bool tag_values, std::string_view record, std::string_view table,
          std::string_view sketch = {}) {
-    const basic_proto_model<Proto> tables(model);
+    const proto_model<Proto> tables(model);
     detail::proto_tag_editor<Proto, Carrier> editor(tables, modules, tagged, carrier, tag_values);
     detail::write_tags(model, editor, record, table, sketch);
 }
@@ -382,7 +382,7 @@ void tag(Proto& model, const module_tree& modules, const tagging& tagged, const 
 template <detail::model_message Proto>
 void tag(Proto& model, const module_tree& modules, const tagging& tagged,
          const carrier_set& carriers = {}, detail::model_record about = {}) {
-    const basic_proto_model<Proto> tables(model);
+    const proto_model<Proto> tables(model);
     about.carriers = carriers;
     about.describe(tables.node_count(), detail::find_digests(tables));
     tag(model, modules, tagged, carriers, carriers.metadata, detail::to_json(about, modules),

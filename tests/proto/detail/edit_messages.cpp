@@ -63,8 +63,8 @@ struct comparing_editor {
 template <class Proto>
 void check_numbers(Proto model) {
     const auto before = test::bytes_of(model);
-    const stemma::basic_proto_model<Proto> tables(model);
-    comparing_editor<stemma::basic_proto_model<Proto>> editor{tables};
+    const stemma::proto_model<Proto> tables(model);
+    comparing_editor<stemma::proto_model<Proto>> editor{tables};
 
     stemma::detail::edit_messages(model, editor);
 
