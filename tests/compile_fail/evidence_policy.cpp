@@ -5,6 +5,9 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
 
+using stemma::evidence_category;
+using stemma::explain_policy;
+
 using modules = stemma::module_tree;
 
 struct operators {
@@ -27,51 +30,45 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_policy<stemma::evidence_category, complete, operators, modules>());
+static_assert(explain_policy<evidence_category, complete, operators, modules>());
 
 // expect: evidence policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(
-    stemma::explain_policy<stemma::evidence_category, not_copyable, operators, modules>());
+static_assert(explain_policy<evidence_category, not_copyable, operators, modules>());
 
 // expect: evidence policy: add `using policy_category = stemma::evidence_category;`
-static_assert(stemma::explain_policy<stemma::evidence_category, members, operators, modules>());
+static_assert(explain_policy<evidence_category, members, operators, modules>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(
-    stemma::explain_policy<stemma::evidence_category, of_another_role, operators, modules>());
+static_assert(explain_policy<evidence_category, of_another_role, operators, modules>());
 
 // expect: evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`
 struct without_members {
     using policy_category = stemma::evidence_category;
 };
-static_assert(
-    stemma::explain_policy<stemma::evidence_category, without_members, operators, modules>());
+static_assert(explain_policy<evidence_category, without_members, operators, modules>());
 
 // expect: evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`
 struct prepare_not_const : complete {
     claims prepare(stemma::evidence_context<operators, modules>&);
 };
-static_assert(
-    stemma::explain_policy<stemma::evidence_category, prepare_not_const, operators, modules>());
+static_assert(explain_policy<evidence_category, prepare_not_const, operators, modules>());
 
 struct prepare_without_context : complete {
     claims prepare(const operators&, const modules&) const;
 };
-static_assert(stemma::explain_policy<stemma::evidence_category, prepare_without_context, operators,
-                                     modules>());
+static_assert(explain_policy<evidence_category, prepare_without_context, operators, modules>());
 
 // expect: evidence policy: the result of prepare() needs `void for_each_claim(vertex, Function)
 // const`
 struct prepares_a_number : complete {
     int prepare(stemma::evidence_context<operators, modules>&) const;
 };
-static_assert(
-    stemma::explain_policy<stemma::evidence_category, prepares_a_number, operators, modules>());
+static_assert(explain_policy<evidence_category, prepares_a_number, operators, modules>());
 
 struct claims_not_const {
     template <class Function>
@@ -80,5 +77,4 @@ struct claims_not_const {
 struct prepares_not_const : complete {
     claims_not_const prepare(stemma::evidence_context<operators, modules>&) const;
 };
-static_assert(
-    stemma::explain_policy<stemma::evidence_category, prepares_not_const, operators, modules>());
+static_assert(explain_policy<evidence_category, prepares_not_const, operators, modules>());

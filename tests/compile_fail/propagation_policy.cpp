@@ -5,6 +5,9 @@
 
 #include <span>
 
+using stemma::explain_policy;
+using stemma::propagation_category;
+
 struct operators {
     using graph_type = stemma::operator_graph;
 
@@ -21,39 +24,37 @@ struct complete : members {
 };
 
 // compiles
-static_assert(stemma::explain_policy<stemma::propagation_category, complete, operators>());
+static_assert(explain_policy<propagation_category, complete, operators>());
 
 // expect: propagation policy: make the class copyable
 struct not_copyable : complete {
     not_copyable(const not_copyable&) = delete;
 };
-static_assert(stemma::explain_policy<stemma::propagation_category, not_copyable, operators>());
+static_assert(explain_policy<propagation_category, not_copyable, operators>());
 
 // expect: propagation policy: add `using policy_category = stemma::propagation_category;`
-static_assert(stemma::explain_policy<stemma::propagation_category, members, operators>());
+static_assert(explain_policy<propagation_category, members, operators>());
 
 struct of_another_role : members {
     using policy_category = stemma::cut_category;
 };
-static_assert(stemma::explain_policy<stemma::propagation_category, of_another_role, operators>());
+static_assert(explain_policy<propagation_category, of_another_role, operators>());
 
 // expect: propagation policy: add `void propagate(const stemma::propagation_problem<Ops>&,
 // std::span<stemma::attribution>) const`
 struct without_members {
     using policy_category = stemma::propagation_category;
 };
-static_assert(stemma::explain_policy<stemma::propagation_category, without_members, operators>());
+static_assert(explain_policy<propagation_category, without_members, operators>());
 
 // expect: propagation policy: add `void propagate(const stemma::propagation_problem<Ops>&,
 // std::span<stemma::attribution>) const`
 struct propagate_not_const : complete {
     void propagate(const stemma::propagation_problem<operators>&, std::span<stemma::attribution>);
 };
-static_assert(
-    stemma::explain_policy<stemma::propagation_category, propagate_not_const, operators>());
+static_assert(explain_policy<propagation_category, propagate_not_const, operators>());
 
 struct propagate_operators : complete {
     void propagate(const operators&, std::span<stemma::attribution>) const;
 };
-static_assert(
-    stemma::explain_policy<stemma::propagation_category, propagate_operators, operators>());
+static_assert(explain_policy<propagation_category, propagate_operators, operators>());
