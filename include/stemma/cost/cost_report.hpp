@@ -114,7 +114,7 @@ void write_csv(Sink& sink, const model_cost& cost, const attributed_model& opene
     }
 }
 
-/// The same for all modules. Complexity: as for `write_cost`.
+/// The same for all modules. Complexity: as above.
 template <text_sink Sink>
 void write_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
     write_csv(sink, cost, opened, detail::all_modules_of(opened),
