@@ -311,6 +311,9 @@ private:
 
     /// Lists what calls pass to each formal input of a function.
     void list_calls() {
+        if (model_.functions().empty()) {
+            return;
+        }
         for (id node = 0; node < model_.node_count(); ++node) {
             if (const auto f = model_.callee(node); f != no_id) {
                 const auto& formals = model_.graph(model_.functions()[f].graph).inputs;
