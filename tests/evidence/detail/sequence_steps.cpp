@@ -2,7 +2,7 @@
 #include <stemma/evidence/detail/sequence_steps.hpp>
 
 #include "../../catch.hpp"
-#include "../../operator_scene.hpp"
+#include "../../weighted_operators.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/equal_modules.hpp>
@@ -27,9 +27,9 @@ using pairs = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
-/// A chain of operators: a type, and the owner of a weight or nothing.
+/// A chain of operators: a type, and the owner of a weight, `?` for an unknown one, or nothing.
 struct chain {
-    test::operator_scene ops;
+    test::weighted_operators ops;
     texts owners_of;
     stemma::module_tree tree;
     stemma::detail::parameter_owners owners;
@@ -38,11 +38,14 @@ struct chain {
         for (const auto& [type, owner] : operators) {
             const auto v = ops.size() == 0 ? ops.add({}, type, type)
                                            : ops.add({static_cast<id>(ops.size() - 1)}, type, type);
+            const bool known = !owner.empty() && owner != "?";
             if (!owner.empty()) {
-                ops.read_parameter(v, owner + ".weight");
+                ops.read_parameter(v, known ? owner + ".weight" : "onnx::" + type + "_9");
+            }
+            if (known) {
                 others.push_back(owner);
             }
-            owners_of.push_back(owner);
+            owners_of.push_back(known ? owner : "");
         }
         stemma::module_tree_builder builder;
         for (const auto& path : others) {
@@ -64,15 +67,15 @@ struct chain {
             free[v] = owners_of[v].empty();
             placed.push_back(free[v] ? no_id : test::module_at(tree, owners_of[v]));
         }
-        const stemma::detail::functional_units<test::operator_scene> units(ops, steady, free);
-        const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners,
-                                                                       units, placed);
+        const stemma::detail::functional_units<test::weighted_operators> units(ops, steady, free);
+        const stemma::detail::module_exits<test::weighted_operators> exits(ops, tree.index(),
+                                                                           owners, units, placed);
         const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
         const auto pattern = stemma::detail::find_parameter_patterns(ops, tree, owners);
-        const stemma::detail::sequence_starts<test::operator_scene> starts(
+        const stemma::detail::sequence_starts<test::weighted_operators> starts(
             ops, tree.index(), owners, stemma::detail::find_sequence_heads(tree, code), steady,
             free, placed, units, exits);
-        stemma::detail::sequence_steps<test::operator_scene, stemma::module_tree> finder(
+        stemma::detail::sequence_steps<test::weighted_operators, stemma::module_tree> finder(
             ops, tree, code, pattern, units, exits, starts);
         texts listed;
         for (const auto& step : finder.run()) {
@@ -145,6 +148,15 @@ TEST_CASE("sequence_steps: members with unread parameters were folded away") {
     for (const auto& step : inside.steps()) {
         CHECK(step == "net.0 net.0.2: Clip");
     }
+}
+
+TEST_CASE("sequence_steps: a member whose parameters lost their names was not folded away") {
+    const texts all{"net.0", "net.1", "net.2", "net.3"};
+    const chain alone(pairs{{"Conv", "net.0"}, {"Mul", "?"}, {"Conv", "net.2"}}, all, {"net.1"});
+    CHECK(alone.steps() == texts{"net net.1: Mul"});
+    const chain both(pairs{{"Conv", "net.0"}, {"Mul", "?"}, {"Relu", ""}, {"Conv", "net.3"}}, all,
+                     {"net.1"});
+    CHECK(both.steps() == texts{"net net.1: Mul", "net net.2: Relu"});
 }
 
 TEST_CASE("sequence_steps: uniform members without gaps may be a mere list") {

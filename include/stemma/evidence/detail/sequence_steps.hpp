@@ -15,6 +15,7 @@
 #include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/detail/sibling_order.hpp>
 #include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/detail/mark_matrices.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -244,7 +245,7 @@ private:
             const bool is_known = next < b && members[next].number == n;
             if (!is_known) {
                 vacant.push_back({n, no_id});
-            } else if (code_.is_folded(members[next].module)) {
+            } else if (code_.is_folded(members[next].module) && !read_weights(units)) {
                 folded = true;
             } else if (!code_.owns_below(members[next].module)) {
                 vacant.push_back(members[next]);
@@ -370,6 +371,22 @@ private:
         return range::any_of(unit, [&](id v) { return is_product(ops_.op_type(vertex_[v])); });
     }
 
+    /// Whether a step reads a weight, whose name is lost then: its owner is not folded away.
+    [[nodiscard]] bool read_weights(const std::vector<std::vector<id>>& units) {
+        bool any = false;
+        if constexpr (sized_parameters<Ops>) {
+            if (weights_.empty()) {
+                weights_ = mark_matrices(ops_);
+            }
+            for (const auto& unit : units) {
+                for (auto v : unit) {
+                    ops_.for_each_parameter(vertex_[v], [&](id p) { any = any || weights_[p]; });
+                }
+            }
+        }
+        return any;
+    }
+
     [[nodiscard]] bool is_transpose(const std::vector<id>& unit) const {
         return unit.size() == 1 &&
                std::string_view(ops_.op_type(vertex_[unit.front()])) == "Transpose";
@@ -390,6 +407,7 @@ private:
     const sequence_starts<Ops>& starts_;
     vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<sequence_step> steps_;
+    std::vector<bool> weights_;                    // by parameter, once asked for
     std::vector<std::pair<id, std::string>> ends_; // sequences and the types of their last step
 };
 
