@@ -109,6 +109,30 @@ TEST_CASE("join_fused: a sum was fused into the later of the layers that it adds
     CHECK(aligned.of[adding].module == s.block);
 }
 
+TEST_CASE("join_fused: a sum of two results is no part of a layer that reads one", "[alignment]") {
+    scene s;
+    const auto before = s.run(s.activation, "torch.tanh", no_id);
+    const auto relu = s.run(s.activation, "torch.relu", before);
+    const auto linear = s.run(s.layer, "torch.nn.functional.linear", relu);
+    s.read("fc.weight", {8, 8});
+    s.read("fc.bias", {8});
+    const auto dropped = s.run(s.add_module(s.block), "torch.nn.functional.dropout", linear);
+    const auto sum = s.run(s.block, "torch.Tensor.add", before);
+    s.captured.add_source(dropped);
+    s.run(s.add_module(s.block), "torch.nn.functional.layer_norm", sum);
+    s.read("norm.weight", {8});
+    const auto w = s.graph.parameter("fc.weight", {8, 8});
+    const auto b = s.graph.parameter("fc.bias", {8});
+    const auto n = s.graph.parameter("norm.weight", {8});
+    const auto tanh = s.graph.add("Tanh", {no_id});
+    const auto activated = s.graph.add("Relu", {tanh});
+    const auto product = s.graph.add("DynamicQuantizeMatMul", {activated}, {w, b});
+    const auto skip = s.graph.add("SkipLayerNormalization", {tanh, product}, {n});
+    const auto aligned = s.aligned();
+    CHECK(aligned.of[product].module == s.layer);
+    CHECK(aligned.of[skip].module == s.block);
+}
+
 TEST_CASE("join_fused: the owners of a fused operator's parameters are included", "[alignment]") {
     scene s;
     const auto linear = s.run(s.layer, "torch.nn.functional.linear", no_id);

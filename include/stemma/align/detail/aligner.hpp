@@ -9,6 +9,7 @@
 #include <stemma/align/detail/alignment_lattice.hpp>
 #include <stemma/align/detail/doubt_branch.hpp>
 #include <stemma/align/detail/fitted_lattice.hpp>
+#include <stemma/align/detail/follow_converted.hpp>
 #include <stemma/align/detail/follow_readers.hpp>
 #include <stemma/align/detail/join_fused.hpp>
 #include <stemma/align/detail/parameter_scores.hpp>
@@ -70,6 +71,7 @@ public:
             }
         }
         fused_joiner(nodes_, items_, captured_, modules_, parameters_, result).run();
+        follow_converted(nodes_, items_, result);
         follow_readers(ops_, nodes_, stated_, result);
         result.partial = nodes_.partial;
         doubt(result, captured_.faults());
@@ -163,8 +165,7 @@ private:
         for (auto r : nodes_.readers[n]) {
             const auto& reader = result.of[nodes_.vertex[r]];
             if (!nodes_.of_shapes[r]) {
-                agreed =
-                    agreed && (first.operation == no_id || first.operation == reader.operation);
+                agreed &= first.operation == no_id || first.operation == reader.operation;
                 first = reader;
             }
         }
@@ -389,7 +390,6 @@ private:
                      static_cast<float>(std::min(best->mass, limit)), operation.exact};
         }
     }
-
     struct module_share {
         id module = no_id;
         id item = no_id;

@@ -103,10 +103,44 @@ private:
         if (made_by_[item] == no_id && items_.fuses[items_.profile[item]][type] &&
             !(is_layer(item, type) && std::any_of(joined_.begin(), joined_.end(),
                                                   [&](id other) { return leads(other, type); })) &&
-            std::any_of(joined_.begin(), joined_.end(), is_connected) && !reads_later(item, n)) {
+            std::any_of(joined_.begin(), joined_.end(), is_connected) && !reads_later(item, n) &&
+            may_read(item, n)) {
             made_by_[item] = n;
             joined_.push_back(item);
         }
+    }
+
+    /// Whether operator `n` reads as many results as the operations that it would be fused from:
+    /// a sum of two results is no part of a layer that reads one.
+    [[nodiscard]] bool may_read(id item, id n) {
+        read_.clear();
+        for (auto reader : {joined_.front(), item}) {
+            for (auto source : captured_.sources_of(reader)) {
+                const auto result = remaining(source, n);
+                if (result != no_id &&
+                    std::find(read_.begin(), read_.end(), result) == read_.end()) {
+                    read_.push_back(result);
+                }
+            }
+        }
+        return read_.size() < 2 || read_.size() <= nodes_.producers[n].size();
+    }
+
+    /// Returns: the operation that left an operator, not `n`, with the result of an operation; past
+    /// those that left none and read one result. `no_id` if there is none, or it is a shape.
+    [[nodiscard]] id remaining(id item, id n) const {
+        for (id step = 0; step < max_distance && item != joined_.front(); ++step) {
+            const auto maker = made_by_[item];
+            if (maker != no_id) {
+                return maker == n || nodes_.of_shapes[maker] ? no_id : item;
+            }
+            const auto sources = captured_.sources_of(item);
+            if (sources.size() != 1) {
+                return no_id;
+            }
+            item = sources.front();
+        }
+        return no_id;
     }
 
     /// Whether an operation reads what an operator makes that comes after `n`.
@@ -139,6 +173,7 @@ private:
     alignment& result_;
     std::vector<id> made_by_; // by operation: the last operator that it produced, or is part of
     std::vector<id> joined_;
+    std::vector<id> read_; // operations
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
