@@ -92,6 +92,7 @@ TEST_CASE("equal_modules: except what one caller does, or what does not always f
 TEST_CASE("equal_modules: what follows a module ending in one without parameters is in it") {
     CHECK(ends({{"a", "Relu"}}, {"a.act"}) == found{{"a", "a/Relu"}});
     CHECK(ends({{"a", "MaxPool"}}, {"a.act"}).empty());
+    CHECK(ends({{"a", "Mul"}}, {"a.act"}).empty());
     CHECK(ends({{"a", "Relu"}}, {"a.act", "a.act.inner"}).empty());
     CHECK(ends({{"a", "Relu"}}, {"b.act"}).empty());
 }

@@ -100,7 +100,7 @@ public:
                 continue;
             }
             const auto unit = units_.behind(exits_.only(m));
-            if (!unit.empty() && computes_elementwise(unit)) {
+            if (!unit.empty() && computes_elementwise(unit) && !calculates(unit)) {
                 f(m, unit);
             }
         }
@@ -178,6 +178,13 @@ private:
             return std::string_view(ops_.op_type(vertex_[v])) ==
                    std::string_view(ops_.op_type(vertex_[w]));
         });
+    }
+
+    /// Whether a single operator scales or shifts a value by a number, which is no activation.
+    [[nodiscard]] bool calculates(const std::vector<id>& unit) const {
+        const std::string_view type = ops_.op_type(vertex_[unit.front()]);
+        return unit.size() == 1 &&
+               (type == "Add" || type == "Sub" || type == "Mul" || type == "Div");
     }
 
     /// Whether operators treat every element alike, as activations do.
