@@ -17,6 +17,7 @@ TEST_CASE("follow_converted: a conversion goes with what it converts, or is left
     captured.add({4, 0, true, false}, "torch.nn.functional.conv2d");
     captured.add({5, 0, true, false}, "torch.Tensor.permute");
     captured.add({6, 0, true, false}, "torch.Tensor.to");
+    captured.add({7, 0, true, false}, "torch.instance_norm");
     test::exported_graph graph;
     const auto w = graph.parameter("w", {8, 3, 3, 3});
     const auto input = graph.add("Cast", {no_id});
@@ -36,7 +37,7 @@ TEST_CASE("follow_converted: a conversion goes with what it converts, or is left
     aligned.of[conv] = {4, 0, 0, 0.9F, true};
     aligned.of[wanted] = {6, 0, 2, 0.9F, true};
     aligned.of[quantize] = {6, 0, 2, 0.9F, true};
-    aligned.of[reorder] = {6, 0, 2, 0.9F, true};
+    aligned.of[reorder] = {7, 0, 3, 0.9F, true};
     stemma::detail::follow_converted(nodes, items, aligned);
     CHECK(aligned.of[input].module == no_id);
     CHECK(aligned.of[weight].module == no_id);

@@ -16,8 +16,9 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Assigns operators that a tool inserted to convert a result to the operation of that result.
 /// Nothing is claimed about those that convert a parameter or an input of the model: they belong to
-/// their readers. An operator of such a type that its operation usually leaves stays there.
-/// Complexity: O(operators).
+/// their readers. An operator of such a type that its operation usually leaves stays there, one
+/// that converts between layouts of a runtime only if it stands for the operation. Complexity:
+/// O(operators).
 inline void follow_converted(const aligned_nodes& nodes, const aligned_items& items,
                              alignment& result) {
     for (id n = 0; n < nodes.size(); ++n) {
@@ -28,8 +29,9 @@ inline void follow_converted(const aligned_nodes& nodes, const aligned_items& it
             continue;
         }
         auto& entry = result.of[nodes.vertex[n]];
+        const auto enough = is_conversion(type) ? correspondence::head : correspondence::part;
         if (entry.operation != no_id &&
-            items.table[items.profile[entry.operation]][nodes.type[n]] >= correspondence::part) {
+            items.table[items.profile[entry.operation]][nodes.type[n]] >= enough) {
             continue;
         }
         if (producers.empty()) {
