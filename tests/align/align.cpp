@@ -395,6 +395,31 @@ TEST_CASE("align: a Reshape that a Gemm requires belongs to the Gemm", "[align]"
     CHECK(aligned.of[flattened].module == layer);
 }
 
+TEST_CASE("align: what only another operation reads does not belong to one that this does not read",
+          "[align]") {
+    alignment_scene scene;
+    const auto a = scene.add_module();
+    const auto b = scene.add_module();
+    const auto* attention = "torch.nn.functional.multi_head_attention_forward";
+    const auto memory = scene.relu({}, 0);
+    scene.capture(a, attention, {memory});
+    const auto tanh = scene.captured.size();
+    scene.capture(0, "torch.tanh", {{tanh - 1, no_id}});
+    scene.capture(b, attention, {{tanh, no_id}, memory});
+    const auto weight = [&] {
+        return scene.graph.parameter("w" + std::to_string(scene.graph.parameter_count()), {8, 8});
+    };
+    const auto query = scene.export_node(a, "MatMul", {memory.node}, {weight()});
+    const auto softmax = scene.export_node(a, "Softmax", {query});
+    const auto mixed = scene.export_node(a, "MatMul", {softmax, memory.node});
+    const auto key = scene.export_node(b, "MatMul", {memory.node}, {weight()}); // moved here
+    const auto target = scene.export_node(0, "Tanh", {mixed});
+    const auto other = scene.export_node(b, "MatMul", {target}, {weight()});
+    const auto scores = scene.export_node(b, "MatMul", {other, key});
+    static_cast<void>(scene.export_node(b, "Softmax", {scores}));
+    CHECK(count_wrong(scene, align_scene(scene)) == 0);
+}
+
 TEST_CASE("align: what fits its operation badly is in doubt if its name says otherwise") {
     alignment_scene scene;
     const auto layer = scene.add_module();

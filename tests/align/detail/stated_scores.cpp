@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 
+#include <stemma/align/alignment.hpp>
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -96,6 +97,24 @@ TEST_CASE("stated_scores: conversions of layouts are inserted for what their nam
     CHECK_FALSE(inserted("ReorderInput", 2)); // nothing is stated
     CHECK_FALSE(inserted("com.microsoft.nchwc::Conv", 0));
     CHECK_FALSE(stated_scores(tree, {}, three_operators("ReorderInput")).is_inserted(0));
+}
+
+TEST_CASE("stated_scores: a claim for a module beside the stated one is withdrawn") {
+    const std::vector<stated_module> stated{{1, 0.88F, true}, {1, 0.88F, true}, {}};
+    const auto nodes = three_operators();
+    const stated_scores scores(tree, stated, nodes);
+    const auto claimed = [&](id module) {
+        stemma::alignment aligned;
+        aligned.of.assign(3, {module, 0, 0, 0.99F, true});
+        scores.overrule(nodes, aligned);
+        CHECK(aligned.of[1].module == module); // shapes may be anywhere
+        CHECK(aligned.of[2].module == module);
+        return aligned.of[0].module;
+    };
+    CHECK(claimed(0) == 0);
+    CHECK(claimed(1) == 1);
+    CHECK(claimed(2) == 2);
+    CHECK(claimed(3) == no_id);
 }
 
 } // namespace test::align_detail_stated_scores

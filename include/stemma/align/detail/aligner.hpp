@@ -72,6 +72,7 @@ public:
         }
         fused_joiner(nodes_, items_, captured_, modules_, parameters_, result).run();
         follow_converted(nodes_, items_, result);
+        stated_.overrule(nodes_, result);
         follow_readers(ops_, nodes_, stated_, result);
         result.partial = nodes_.partial;
         doubt(result, captured_.faults());
@@ -153,8 +154,9 @@ private:
         }
     }
 
-    /// Unless its name confirms it, moves an operator that fits its operation badly to that of all
-    /// its readers, if it fits well or flattens; and the end of one longer than an identical next.
+    /// Unless its name confirms it, moves an operator that fits its operation badly, or which that
+    /// of its readers does not read, to that of all its readers, if it fits well or flattens; and
+    /// the end of one longer than an identical next.
     void hand_over(id n, alignment& result) {
         auto& entry = result.of[nodes_.vertex[n]];
         if (entry.operation == no_id || nodes_.of_shapes[n] || stated_.confirms(n, entry.module)) {
@@ -175,8 +177,10 @@ private:
         }
         const bool uneven = items_.profile[entry.operation] == items_.profile[first.operation] &&
                             length_[entry.operation] > length_[first.operation] + 1;
+        const bool astray = !items_.flows(entry.operation, first.operation);
         if (fits(n, entry.operation) < correspondence::part ||
-            (uneven && nodes_.parameters[n].empty())) {
+            (uneven && nodes_.parameters[n].empty()) ||
+            (astray && !parameters_.knows_any(nodes_.parameters[n]))) {
             --length_[entry.operation];
             ++length_[first.operation];
             entry = first;
@@ -230,9 +234,12 @@ private:
         }
         result.inside += chains[ran].size();
         result.fitting_inside += fitting;
-        if (fitting * 2 <= chains[ran].size()) {
+        if (fitting * 2 <= chains[ran].size()) { // nothing is claimed if most does not fit
             for (auto chain : bodies_[nodes[k]]) {
-                forget(chains[chain], result);
+                for (auto n : chains[chain]) {
+                    result.of[nodes_.vertex[n]] = {};
+                    item_of_[n] = no_id;
+                }
             }
         } else {
             used_[nodes[k]] = used;
@@ -242,14 +249,6 @@ private:
                     doubt_branch(nodes_, modules_, chains[chain], chains[ran], result);
                 }
             }
-        }
-    }
-
-    /// Nothing is claimed about a body of which most does not fit.
-    void forget(std::span<const id> body, alignment& result) {
-        for (auto n : body) {
-            result.of[nodes_.vertex[n]] = {};
-            item_of_[n] = no_id;
         }
     }
 
@@ -390,6 +389,7 @@ private:
                      static_cast<float>(std::min(best->mass, limit)), operation.exact};
         }
     }
+
     struct module_share {
         id module = no_id;
         id item = no_id;

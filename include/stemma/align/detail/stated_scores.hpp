@@ -2,6 +2,7 @@
 #ifndef STEMMA_ALIGN_DETAIL_STATED_SCORES_HPP
 #define STEMMA_ALIGN_DETAIL_STATED_SCORES_HPP
 
+#include <stemma/align/alignment.hpp>
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -69,6 +70,17 @@ public:
     /// Whether operator `n` is stated to come from `module` itself.
     [[nodiscard]] bool confirms(id n, id module) const {
         return !stated_.empty() && stated_[n] == module;
+    }
+
+    /// Withdraws what is claimed about operators whose names state a module beside the claimed one.
+    void overrule(const aligned_nodes& nodes, alignment& result) const {
+        for (id n = 0; n < stated_.size(); ++n) {
+            auto& entry = result.of[nodes.vertex[n]];
+            const bool related = stated_[n] == no_id || entry.module == no_id ||
+                                 modules_.is_ancestor(stated_[n], entry.module) ||
+                                 modules_.is_ancestor(entry.module, stated_[n]);
+            entry = related ? entry : alignment::aligned();
+        }
     }
 
 private:
