@@ -2,17 +2,22 @@
 #include <stemma/open/attribution_options.hpp>
 
 #include "../catch.hpp"
+#include "../evidence_scene.hpp"
 #include "../model_files.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
+#include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/tagging/policy_registry.hpp>
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -177,6 +182,53 @@ TEST_CASE("attribution_options: unknown policies in a record are reported",
     stemma::attribution_options again;
     again.known = &registry;
     CHECK(read_again(chosen, again) == std::vector<std::string>{"/0/1"});
+}
+
+TEST_CASE("any_trusted: all claims of a capture that fits badly are in doubt",
+          "[attribution_options]") {
+    using namespace stemma::detail::confidence;
+    const auto trace = [](float confidence) {
+        return stemma::claim{1, stemma::no_id, confidence, stemma::provenance::trace};
+    };
+    const stemma::claim_table doubted{stemma::provenance::trace, {{}, trace(capture_doubt)}};
+    const stemma::claim_table fitting{stemma::provenance::trace, {trace(capture_flaw), {}}};
+    CHECK_FALSE(stemma::detail::any_trusted({}));
+    CHECK_FALSE(stemma::detail::any_trusted({doubted}));
+    CHECK(stemma::detail::any_trusted({doubted, fitting}));
+}
+
+TEST_CASE("refining_regions: what a doubtful capture only places in a module may be in one below",
+          "[attribution_options]") {
+    using namespace stemma::detail::confidence;
+    auto graph = test::graph({test::node("MatMul", {"x", "block.a.weight"}, {"h"}, "h"),
+                              test::node("Relu", {"h"}, {"r"}, "r"),
+                              test::node("MatMul", {"r", "block.b.weight"}, {"y"}, "y")},
+                             {"x"}, {"y"});
+    graph.inner(5, test::tensor("block.a.weight", {4, 4}));
+    graph.inner(5, test::tensor("block.b.weight", {4, 4}));
+    test::evidence_scene scene(test::model(graph).bytes());
+    const auto count_claims = [&](const std::vector<stemma::claim_table>& given) {
+        std::size_t count = 0;
+        stemma::detail::refining_regions{true, &given}
+            .prepare(scene.context())
+            .for_each_claim(scene.node("r"), [&](const stemma::claim& one) {
+                CHECK(scene.modules().path(one.module) == "block");
+                ++count;
+            });
+        return count;
+    };
+    const auto claimed = [&](std::string_view place, float confidence, bool exact) {
+        const auto m = stemma::find_module(stemma::module_lookup(scene.modules()), place);
+        const stemma::claim one{m, stemma::no_id, confidence, stemma::provenance::fx, exact};
+        return std::vector<stemma::claim_table>{
+            {stemma::provenance::fx, std::vector<stemma::claim>(scene.model().node_count(), one)}};
+    };
+    CHECK(count_claims({}) == 1);
+    CHECK(count_claims(claimed("", capture_doubt, false)) == 1);
+    CHECK(count_claims(claimed("block", capture_doubt, false)) == 1);
+    CHECK(count_claims(claimed("block.a", capture_doubt, false)) == 0);
+    CHECK(count_claims(claimed("block", capture_doubt, true)) == 0);
+    CHECK(count_claims(claimed("", capture_flaw, false)) == 0);
 }
 
 } // namespace test::open_attribution_options

@@ -3,6 +3,7 @@
 #define STEMMA_OPEN_ATTRIBUTION_OPTIONS_HPP
 
 #include <stemma/capture/capture_source.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/policies.hpp>
 #include <stemma/core/text_list.hpp>
@@ -20,6 +21,7 @@
 #include <stemma/evidence/user_frames.hpp>
 #include <stemma/io/detail/real_text.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -298,12 +300,62 @@ struct added_sources {
     }
 };
 
+/// Whether some claims found elsewhere are not all in doubt, as those of a capture are that fits
+/// the model badly. Complexity: O(claims).
+[[nodiscard]] inline bool any_trusted(const std::vector<claim_table>& given) {
+    return range::any_of(given, [](const claim_table& table) {
+        return range::any_of(table.of, [](const claim& one) {
+            return one.module != no_id && one.confidence > confidence::capture_doubt;
+        });
+    });
+}
+
+/// Regions of parameters. Beside claims found elsewhere they are silent, unless all of these are in
+/// doubt and one only says that an operator is in some module, around the region's or the same.
+struct refining_regions {
+    using policy_category = evidence_category;
+
+    bool enabled = true;
+    const std::vector<claim_table>* given = nullptr; ///< those claims
+
+    template <class Claims>
+    struct claims {
+        Claims made;
+        const tree_index* modules;
+        const std::vector<claim_table>* given; ///< null: makes no claims
+
+        template <class Function>
+        void for_each_claim(id node, Function f) const {
+            if (given == nullptr) {
+                return;
+            }
+            made.for_each_claim(node, [&](const claim& region) {
+                const auto refines = [&](const claim_table& table) {
+                    const auto one = node < table.of.size() ? table.of[node] : claim();
+                    return one.module != no_id && !one.exact &&
+                           modules->is_ancestor(one.module, region.module);
+                };
+                if (given->empty() || range::any_of(*given, refines)) {
+                    f(region);
+                }
+            });
+        }
+    };
+
+    template <class Ops, class Modules>
+    [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
+        const parameter_regions source;
+        return claims<decltype(prepare_source(source, context))>{
+            prepare_source(source, context), &context.index(),
+            enabled && !any_trusted(*given) ? given : nullptr};
+    }
+};
+
 using onnx_sources =
     evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
                      optional_source<function_calls>, optional_source<scope_names>,
-                     optional_source<parameter_names>, optional_source<parameter_regions>,
-                     optional_source<leftovers>, optional_source<class_tags>, given_claims,
-                     added_sources>;
+                     optional_source<parameter_names>, refining_regions, optional_source<leftovers>,
+                     optional_source<class_tags>, given_claims, added_sources>;
 
 /// All sources, where others are silent if one claim decides.
 struct decided_sources {
@@ -350,7 +402,7 @@ template <class Chosen>
     return onnx_sources({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
                         {{}, on(provenance::function)}, {{}, on(provenance::scope)},
                         {{}, on(provenance::parameter)},
-                        {{}, on(provenance::parameter) && given.empty()},
+                        refining_regions{on(provenance::parameter), &given},
                         {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
                         given_claims{&given}, added_sources{options.evidence});
 }
