@@ -53,7 +53,7 @@ struct function_calls {
                     return;
                 }
                 for (auto module : entry->second) {
-                    const bool leaf = tree_->end(module) == module + 1;
+                    const bool leaf = tree_->is_leaf(module);
                     say(module,
                         call   ? detail::confidence::function_call
                         : leaf ? detail::confidence::function_leaf

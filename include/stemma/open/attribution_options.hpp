@@ -320,15 +320,12 @@ struct refining_regions {
 
     template <class Claims>
     struct claims {
-        Claims made;
+        Claims made; ///< none if it is silent
         const tree_index* modules;
-        const std::vector<claim_table>* given; ///< null: makes no claims
+        const std::vector<claim_table>* given;
 
         template <class Function>
         void for_each_claim(id node, Function f) const {
-            if (given == nullptr) {
-                return;
-            }
             made.for_each_claim(node, [&](const claim& region) {
                 const auto refines = [&](const claim_table& table) {
                     const auto one = node < table.of.size() ? table.of[node] : claim();
@@ -344,10 +341,11 @@ struct refining_regions {
 
     template <class Ops, class Modules>
     [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
-        const parameter_regions source;
-        return claims<decltype(prepare_source(source, context))>{
-            prepare_source(source, context), &context.index(),
-            enabled && !any_trusted(*given) ? given : nullptr};
+        using regions = decltype(prepare_source(parameter_regions(), context));
+        const bool silent = !enabled || any_trusted(*given);
+        return claims<regions>{silent ? regions(context.ops(), {})
+                                      : prepare_source(parameter_regions(), context),
+                               &context.index(), given};
     }
 };
 

@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
+#include <stemma/core/id.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 namespace test::onnx_detail_constant_node {
@@ -21,6 +22,10 @@ TEST_CASE("is_constant_node: a Constant of the standard domain, however that is 
     CHECK(stemma::detail::is_constant_node(model, 1));
     CHECK_FALSE(stemma::detail::is_constant_node(model, 2));
     CHECK_FALSE(stemma::detail::is_constant_node(model, 3));
+    for (stemma::id node = 0; node < model.node_count(); ++node) {
+        CHECK(stemma::detail::is_constant_operator(model, model.operator_id(node)) ==
+              stemma::detail::is_constant_node(model, node));
+    }
 }
 
 } // namespace test::onnx_detail_constant_node

@@ -6,7 +6,6 @@
 #include <stemma/core/detail/text_words.hpp>
 
 #include <cstdint>
-
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI::detail {

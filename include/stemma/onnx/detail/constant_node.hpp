@@ -6,6 +6,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
+/// Whether an operator of an ONNX model, by number, is the standard Constant: for loops over all
+/// nodes, which compare numbers then. Complexity: O(1).
+template <class Model, class Operator>
+[[nodiscard]] bool is_constant_operator(const Model& model, Operator op) {
+    return model.operator_type(op) == "Constant" && model.operator_domain(op).empty();
+}
+
 /// Whether a node of an ONNX model is a standard Constant. Complexity: O(1).
 template <class Model, class Node>
 [[nodiscard]] bool is_constant_node(const Model& model, Node node) {

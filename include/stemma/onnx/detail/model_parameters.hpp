@@ -29,8 +29,7 @@ template <class Model>
     if constexpr (requires { model.may_hold_weight(id()); }) {
         std::vector<bool> is_constant; // by operator
         for (id op = 0; op < model.operator_count(); ++op) {
-            is_constant.push_back(model.operator_type(op) == "Constant" &&
-                                  model.operator_domain(op).empty());
+            is_constant.push_back(is_constant_operator(model, op));
         }
         for (id node = 0; node < model.node_count(); ++node) {
             if (is_constant[model.operator_id(node)] && model.output_count(node) == 1) {

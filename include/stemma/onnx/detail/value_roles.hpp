@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_DETAIL_VALUE_ROLES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/input_roles.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
@@ -117,7 +118,7 @@ private:
         const auto type = model_.operator_type(op);
         operator_use use;
         use.row = model_.operator_callee(op) != no_id ? nullptr : table.find(domain, type);
-        use.is_constant = type == "Constant" && domain.empty();
+        use.is_constant = is_constant_operator(model_, op);
         if (use.row == nullptr) {
             use.is_unknown = !domain.empty();
             return use;

@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
@@ -70,8 +71,7 @@ public:
         }
         is_constant_.resize(model.operator_count());
         for (id op = 0; op < model.operator_count(); ++op) {
-            is_constant_[op] =
-                model.operator_type(op) == "Constant" && model.operator_domain(op).empty();
+            is_constant_[op] = is_constant_operator(model, op);
         }
     }
 
