@@ -7,6 +7,7 @@
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -64,6 +65,48 @@ TEST_CASE("alignment_lattice: an operator's shares add up to one, in any part of
         });
         CHECK(count == nodes.size());
     }
+}
+
+TEST_CASE("alignment_lattice: an alignment that is second best goes on from where it is",
+          "[alignment]") {
+    test::alignment_scene scene;
+    const auto tanh = scene.export_node(0, "Tanh", {no_id});
+    const auto sigmoid = scene.export_node(0, "Sigmoid", {tanh});
+    scene.export_node(0, "Softmax", {sigmoid});
+    const auto capture_softmax = [&](int times) {
+        for (int i = 0; i < times; ++i) {
+            scene.capture(0, "torch.softmax", {{}});
+        }
+    };
+    scene.capture(0, "torch.tanh", {{}});
+    capture_softmax(4);
+    scene.capture(0, "torch.tanh", {{}});
+    const auto right = scene.captured.size() - 1;
+    capture_softmax(4);
+    scene.capture(0, "torch.sigmoid", {{}});
+    const auto next = scene.captured.size() - 1;
+    capture_softmax(1);
+    scene.graph.finish();
+    const auto nodes = stemma::detail::aligned_nodes_finder(scene.graph).find();
+    const alignment_weights weights;
+    const auto items = stemma::detail::describe_items(scene.captured, nodes.types,
+                                                      stemma::torch_lexicon{}, weights);
+    alignment_lattice lattice(nodes, items, weights);
+    const std::vector<id> chain{0, 1, 2};
+    lattice.run(
+        chain, 0, scene.captured.size(), weights.beam,
+        [&](id n, id item, bool) {
+            // The second Tanh costs 24 less than four skipped operations.
+            const bool fits = (n == tanh && item == right) || (n == sigmoid && item == next);
+            return std::pair(fits ? 24.0 : 0.0, 0.0);
+        },
+        [](id, std::vector<id>&) {});
+    lattice.for_each_placement([&](id n, std::span<const placement> places) {
+        const auto expected = n == tanh ? right : n == sigmoid ? next : next + 1;
+        CHECK(std::any_of(places.begin(), places.end(), [&](const placement& place) {
+            return place.item == expected && place.mass > 0.5F;
+        }));
+    });
 }
 
 TEST_CASE("alignment_lattice: an empty chain has no placements", "[alignment]") {

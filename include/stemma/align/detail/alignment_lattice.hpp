@@ -187,21 +187,14 @@ private:
             return;
         }
         wanted_.clear();
+        auto end = first_; // of what can be reached
         if (k == 0) {
-            add_window(first_, beam_);
-        } else {
-            auto best = first;
-            for (auto i = first; i < last; ++i) {
-                best = states_[i].forward > states_[best].forward ? i : best;
-                wanted_.push_back(states_[i].at.item);
-            }
-            const auto from = states_[nodes_.owns[chain_[k - 1]] ? last - 1 : best].at.item + 1;
-            add_window(from, beam_);
-            if (beam_ > weights_.beam) {
-                for (auto i = first; i < last; ++i) {
-                    add_window(states_[i].at.item + 1, weights_.skip_always);
-                }
-            }
+            end = add_reachable(first_, end, beam_);
+        }
+        for (auto i = first; i < last; ++i) {
+            wanted_.push_back(states_[i].at.item);
+            end = add_reachable(states_[i].at.item + 1, end,
+                                beam_ + static_cast<double>(states_[i].forward));
         }
         candidates(n, wanted_);
         std::erase_if(wanted_, [&](id item) { return item < first_ || item >= last_; });
@@ -252,13 +245,16 @@ private:
         return weights_.owner + std::log1p(distance) / 2;
     }
 
-    void add_window(id from, double reach) {
-        for (auto item = from;
-             item < last_ && items_.skipped[item] - items_.skipped[from] <= reach &&
-             item - from < static_cast<id>(4 * max_width);
-             ++item) {
-            wanted_.push_back(item);
+    /// Adds the operations that a state reaches by skipping those from `from` on without becoming
+    /// hopeless, except those before `end`, which others reach.
+    /// Returns: the end of what any reaches.
+    id add_reachable(id from, id end, double reach) {
+        const auto last = std::min<std::size_t>(last_, from + 4 * max_width);
+        for (end = std::max(end, from);
+             end < last && items_.skipped[end] - items_.skipped[from] <= reach; ++end) {
+            wanted_.push_back(end);
         }
+        return end;
     }
 
     void keep_best(std::size_t width) {
