@@ -70,6 +70,26 @@ TEST_CASE("alignment: the better one is believed more, even if it explains a lit
     CHECK_FALSE(stemma::detail::is_better(whole, whole));
 }
 
+TEST_CASE("alignment: the better one fits in all respects, not just in the worst one") {
+    auto one = fitting();
+    one.agreed = 34;
+    auto other = one;
+    other.explained = other.placed * 9 / 10;
+    CHECK(one.quality() == other.quality());
+    CHECK(stemma::detail::is_better(one, other));
+    CHECK_FALSE(stemma::detail::is_better(other, one));
+}
+
+TEST_CASE("alignment: one that data flow confirms is better than one that it does not") {
+    auto one = fitting();
+    one.explained = 70;
+    auto other = fitting();
+    other.flows = other.links * 84 / 100;
+    CHECK(one.quality() < other.quality());
+    CHECK(stemma::detail::is_better(one, other));
+    CHECK_FALSE(stemma::detail::is_better(other, one));
+}
+
 TEST_CASE("alignment: misfits lower all confidences, and are reported", "[alignment]") {
     CHECK(highest(fitting()) == 0.99F);
     auto partly = fitting();

@@ -15,6 +15,14 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
+[[nodiscard]] inline double share(std::size_t part, std::size_t whole) noexcept {
+    return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+} // namespace detail
+
 /// An alignment as a whole.
 struct alignment {
     /// Which captured operation an operator comes from.
@@ -43,17 +51,14 @@ struct alignment {
 
     /// Returns: the share of both sides that fits, 0 to 1.
     [[nodiscard]] double quality() const noexcept {
-        const auto share = [](std::size_t part, std::size_t whole) {
-            return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
-        };
+        using detail::share;
         return std::min({share(explained, placed), share(found, expected), share(flows, links),
                          share(agreed, reads)});
     }
 
     /// Returns: the share of operators in bodies that fits, 0 to 1.
     [[nodiscard]] double share_inside() const noexcept {
-        return inside == 0 ? 1.0
-                           : static_cast<double>(fitting_inside) / static_cast<double>(inside);
+        return detail::share(fitting_inside, inside);
     }
 
     /// Returns: whether the capture may be one of this model at all.
@@ -80,10 +85,13 @@ struct alignment {
 namespace detail {
 
 /// Whether `a` is a better alignment of the same operators than `b`: first the one to be believed
-/// more, then the one that fits better.
+/// at all, then the one to be believed more, then the one that fits better in all respects.
 [[nodiscard]] inline bool is_better(const alignment& a, const alignment& b) noexcept {
     const auto rank = [](const alignment& one) {
-        return std::tuple(one.credibility(), one.quality(), one.share_inside());
+        return std::tuple(one.is_plausible() && one.is_consistent(), one.credibility(),
+                          share(one.explained, one.placed) * share(one.found, one.expected) *
+                              share(one.flows, one.links) * share(one.agreed, one.reads) *
+                              one.share_inside());
     };
     return rank(a) > rank(b);
 }
