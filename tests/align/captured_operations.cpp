@@ -60,6 +60,16 @@ TEST_CASE("captured_operations: results of inputs vary, others do not", "[captur
     CHECK(operations[sum].varies);
 }
 
+TEST_CASE("captured_operations: results of the model are kept in order", "[captured_operations]") {
+    captured_operations operations;
+    CHECK(operations.results().empty());
+    const auto first = operations.add({}, "first");
+    const auto second = operations.add({}, "second");
+    operations.add_result(second);
+    operations.add_result(first);
+    CHECK(ranges::equal(operations.results(), std::vector<stemma::id>{second, first}));
+}
+
 TEST_CASE("captured_operations: faults are kept in order", "[captured_operations]") {
     captured_operations operations;
     operations.add_fault("one");

@@ -67,6 +67,11 @@ public:
     /// parameter.
     void add_input() { operations_.back().what.varies = true; }
 
+    /// What an operation makes is a result of the model, the next one in order. Not needed if these
+    /// are unknown.
+    /// Requires: `operation` is below `size()`.
+    void add_result(id operation) { results_.push_back(operation); }
+
     /// Adds a reason to trust the capture less, in words.
     void add_fault(std::string text) { faults_.push_back(std::move(text)); }
 
@@ -109,6 +114,9 @@ public:
         return parameter_names_;
     }
 
+    /// Returns: the operations that make results of the model, as added; valid until one is added.
+    [[nodiscard]] std::span<const id> results() const noexcept { return results_; }
+
     /// In order of addition; valid until the next one is added.
     [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
 
@@ -136,6 +144,7 @@ private:
     std::vector<id> sources_;
     detail::string_pool names_;
     detail::string_pool parameter_names_;
+    std::vector<id> results_;
     std::vector<std::string> faults_;
 };
 

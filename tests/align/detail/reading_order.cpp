@@ -59,6 +59,22 @@ TEST_CASE("reading_order: results are in the order in which they were computed")
     CHECK(order_of(captured) == std::vector<id>{stem, box - 1, box, label - 1, label});
 }
 
+TEST_CASE(
+    "reading_order: known results come first, in their order; what leads to none comes last") {
+    captured_operations captured;
+    const auto stem = run(captured, "stem", {});
+    const auto state = run(captured, "state", {});
+    const auto unused = run(captured, "unused", {state, stem});
+    const auto box = run(captured, "box", {run(captured, "box head", {stem})});
+    const auto label = run(captured, "label", {run(captured, "label head", {stem})});
+    captured.add_result(label);
+    captured.add_result(box);
+    const auto order = stemma::detail::reading_order(captured).find();
+    CHECK(order.number == std::vector<id>{stem, label - 1, label, box - 1, box, state, unused});
+    const auto results = order.operations.results();
+    CHECK(std::vector<id>(results.begin(), results.end()) == std::vector<id>{2, 4});
+}
+
 TEST_CASE("reading_order: every operation keeps all that is known about it") {
     captured_operations captured;
     const auto late = run(captured, "late", {});

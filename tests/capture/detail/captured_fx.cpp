@@ -109,6 +109,17 @@ TEST_CASE("captured_fx: computations with sizes may leave nothing", "[captured_f
     }
 }
 
+TEST_CASE("captured_fx: what the output reads are the results of the model", "[captured_fx]") {
+    const auto operations =
+        read(some_modules(),
+             {R"({"name":"x","op":"placeholder","target":"x","args":[]})",
+              R"({"name":"a","op":"call_function","target":"torch.exp","args":["x"]})",
+              R"({"name":"b","op":"call_function","target":"torch.abs","args":["x"]})",
+              R"({"name":"output","op":"output","target":"output","args":["b","x","a"]})"});
+    const auto results = operations.results();
+    CHECK(std::vector<stemma::id>(results.begin(), results.end()) == std::vector<stemma::id>{1, 0});
+}
+
 TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own names",
           "[captured_fx]") {
     const auto modules = some_modules();

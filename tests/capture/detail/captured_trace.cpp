@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 #include <range/v3/algorithm/count.hpp>
+#include <range/v3/algorithm/equal.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -121,6 +122,7 @@ TEST_CASE("captured_trace: repeated and unused operations may leave nothing", "[
     CHECK(operations[1].optional);
     CHECK(operations[2].optional);
     CHECK_FALSE(operations[3].optional);
+    CHECK(ranges::equal(operations.results(), std::vector<id>{3}));
     // Its results may be those of the earlier one.
     CHECK(ranges::count(operations.sources_of(3), id(0)) == 2);
 }

@@ -40,7 +40,9 @@ public:
 
     /// Complexity: O(operations + what they read).
     [[nodiscard]] reordered_operations find() {
-        std::vector<id> ends;
+        // Results of the model come first, as in a file; others may have left nothing.
+        const auto results = captured_.results();
+        std::vector<id> ends(results.begin(), results.end());
         for (id i = 0; i < captured_.size(); ++i) {
             if (i + 1 < captured_.size() && only_looks(i)) {
                 for (const auto source : captured_.sources_of(i)) {
@@ -62,6 +64,9 @@ public:
                 inputs.assign(sources.begin(), sources.end());
             },
             [&](id i) { append(i); });
+        for (const auto i : results) {
+            result_.operations.add_result(place_[i]);
+        }
         for (const auto& fault : captured_.faults()) {
             result_.operations.add_fault(fault);
         }

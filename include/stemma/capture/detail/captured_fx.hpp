@@ -119,7 +119,14 @@ private:
         bool finished = false;
         std::size_t read = 0; // parameters of layers
         for (const auto& node : graph.nodes) {
-            finished = finished || node.kind == "output";
+            if (node.kind == "output") {
+                finished = true;
+                for (const auto& argument : node.arguments) {
+                    if (const auto source = maker.find(argument); source != maker.end()) {
+                        operations.add_result(source->second);
+                    }
+                }
+            }
             if (node.kind == "get_attr") {
                 parameter[node.name] = node.target;
                 continue;

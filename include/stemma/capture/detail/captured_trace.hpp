@@ -178,7 +178,7 @@ private:
     void note_outputs(const captured_json& at) {
         for (const auto& tensor : at.strings("out_ids")) {
             if (const auto maker = makers_.maker(tensor); maker != no_id) {
-                outputs_.push_back(maker);
+                operations_.add_result(maker);
             }
         }
     }
@@ -195,11 +195,11 @@ private:
 
     /// Unread results of the model are not exported.
     void find_unused() {
-        if (outputs_.empty()) {
+        if (operations_.results().empty()) {
             return;
         }
         std::vector<bool> used(operations_.size(), false);
-        for (auto i : outputs_) {
+        for (auto i : operations_.results()) {
             used[i] = true;
         }
         for (auto i = operations_.size(); i-- > 0;) {
@@ -370,7 +370,6 @@ private:
     std::unordered_map<std::string, std::size_t> times_open_; // by path
     std::unordered_map<id, id> by_seq_;
     detail::tensor_makers makers_;
-    std::vector<id> outputs_; // producers of outputs
     std::vector<std::string> unhooked_;
     std::vector<call_above> above_; // the last calls
     std::size_t count_ = 0;
