@@ -60,6 +60,17 @@ TEST_CASE("captured_operations: results of inputs vary, others do not", "[captur
     CHECK(operations[sum].varies);
 }
 
+TEST_CASE("reads_first_last: tells operations whose operands exporters rearrange by their own name",
+          "[captured_operations]") {
+    captured_operations operations;
+    for (const char* name : {"torch.Tensor.__rsub__", "torch.Tensor.masked_fill", "torch.addmm"}) {
+        CHECK(stemma::detail::reads_first_last(operations, operations.add({}, name)));
+    }
+    const auto layer = operations.add({}, "torch.nn.functional.linear");
+    operations.add_name("aten.addmm.default");
+    CHECK_FALSE(stemma::detail::reads_first_last(operations, layer));
+}
+
 TEST_CASE("captured_operations: results of the model are kept in order", "[captured_operations]") {
     captured_operations operations;
     CHECK(operations.results().empty());

@@ -5,6 +5,8 @@
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -147,6 +149,20 @@ private:
     std::vector<id> results_;
     std::vector<std::string> faults_;
 };
+
+namespace detail {
+
+/// Whether exporters write the first operand of an operation last: `rsub(a, b)` is `Sub(b, a)`,
+/// `masked_fill(a, mask)` is `Where(mask, value, a)`.
+/// Complexity: O(length of its names).
+[[nodiscard]] inline bool reads_first_last(const captured_operations& captured, id operation) {
+    constexpr std::array<std::string_view, 4> kinds{"rsub", "kl_div", "masked_fill", "addmm"};
+    const std::string_view name = captured.names()[captured.names_of(operation).front()];
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](std::string_view kind) { return name.find(kind) != name.npos; });
+}
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

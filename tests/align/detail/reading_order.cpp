@@ -42,6 +42,14 @@ TEST_CASE("reading_order: what the first source needs comes before what the seco
     CHECK(order_of(captured) == std::vector<id>{stem, query, key, scores, value, mean});
 }
 
+TEST_CASE("reading_order: operands come in the order in which exporters write them") {
+    captured_operations captured;
+    const auto scores = run(captured, "scores", {});
+    const auto mask = run(captured, "mask", {});
+    const auto masked = run(captured, "torch.Tensor.masked_fill", {scores, mask});
+    CHECK(order_of(captured) == std::vector<id>{mask, scores, masked});
+}
+
 TEST_CASE("reading_order: an operation that only looks at a tensor follows it") {
     captured_operations captured;
     const auto value = run(captured, "value", {});

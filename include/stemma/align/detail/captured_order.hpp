@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,7 +57,8 @@ private:
     template <class Vertex>
     void compare(const Vertex& v) {
         const auto reader = aligned_.of[index_of(graph_, v)].operation;
-        if (reader == no_id || captured_.sources_of(reader).size() < 2 || may_exchange(reader)) {
+        if (reader == no_id || captured_.sources_of(reader).size() < 2 ||
+            reads_first_last(captured_, reader)) {
             return;
         }
         operands_.clear();
@@ -82,16 +82,6 @@ private:
         for (std::size_t k = 0; k < operands_.size(); ++k) {
             order_.operation[operands_[k]] = captured_.sources_of(reader)[places_[k]];
         }
-    }
-
-    /// Whether exporters write the operands of an operation in another order: `rsub(a, b)` is
-    /// `Sub(b, a)`.
-    [[nodiscard]] bool may_exchange(id operation) const {
-        const auto names = captured_.names_of(operation);
-        return std::any_of(names.begin(), names.end(), [&](id name) {
-            const std::string_view text = captured_.names()[name];
-            return text.find("rsub") != text.npos || text.find("kl_div") != text.npos;
-        });
     }
 
     /// Returns: the first operand of an operation that comes from another one, possibly through

@@ -62,6 +62,9 @@ public:
             [&](id i, std::vector<id>& inputs) {
                 const auto sources = captured_.sources_of(i);
                 inputs.assign(sources.begin(), sources.end());
+                if (inputs.size() > 1 && reads_first_last(captured_, i)) {
+                    std::rotate(inputs.begin(), inputs.begin() + 1, inputs.end());
+                }
             },
             [&](id i) { append(i); });
         for (const auto i : results) {
