@@ -420,6 +420,32 @@ TEST_CASE("align: what only another operation reads does not belong to one that 
     CHECK(count_wrong(scene, align_scene(scene)) == 0);
 }
 
+TEST_CASE("align: what was computed before a Transpose that an optimizer removed stays where it is",
+          "[align]") {
+    alignment_scene scene;
+    const auto norm = scene.add_module();
+    const auto head = scene.add_module();
+    const auto x = scene.linear({}, head);
+    auto y = scene.add(scene.relu(x, 0), x, 0);
+    scene.capture(0, "torch.Tensor.transpose", {y});
+    y = scene.last(y.node); // removed
+    scene.capture(norm, "torch.nn.functional.layer_norm", {y});
+    scene.captured.add_parameter("norm.weight", std::vector<std::int64_t>{8});
+    const auto weight = scene.graph.parameter("norm.weight", {8});
+    const auto mean = scene.export_node(norm, "ReduceMean", {y.node});
+    const auto centred = scene.export_node(norm, "Sub", {y.node, mean});
+    const auto square = scene.export_node(norm, "Pow", {centred});
+    const auto variance = scene.export_node(norm, "ReduceMean", {square});
+    const auto safe = scene.export_node(norm, "Add", {variance});
+    const auto root = scene.export_node(norm, "Sqrt", {safe});
+    const auto divided = scene.export_node(norm, "Div", {centred, root});
+    y = scene.last(scene.export_node(norm, "Mul", {divided}, {weight}));
+    scene.capture(0, "torch.Tensor.transpose", {y});
+    y = scene.last(scene.export_node(0, "Transpose", {y.node}));
+    static_cast<void>(scene.linear(y, head));
+    CHECK(count_wrong(scene, align_scene(scene)) == 0);
+}
+
 TEST_CASE("align: what fits its operation badly is in doubt if its name says otherwise") {
     alignment_scene scene;
     const auto layer = scene.add_module();

@@ -63,6 +63,43 @@ TEST_CASE(
     CHECK_FALSE(items.is_fused[types.find("Relu")]);
 }
 
+TEST_CASE("describe_items: tells operations that only rearrange from others", "[alignment]") {
+    stemma::captured_operations captured;
+    for (const char* name : {"torch.Tensor.transpose", "torch.tanh", "torch.sigmoid"}) {
+        captured.add({}, name);
+        captured.add_input();
+    }
+    captured.add_source(0);
+    stemma::detail::string_pool types;
+    for (const char* type : {"Transpose", "Tanh", "Sigmoid"}) {
+        types.intern(type);
+    }
+    auto items = stemma::detail::describe_items(captured, types, stemma::torch_lexicon{},
+                                                alignment_weights{});
+    CHECK(items.moves[items.profile[0]]);
+    CHECK_FALSE(items.moves[items.profile[1]]);
+    CHECK(ranges::equal(items.sources[2], std::vector<id>{0}));
+}
+
+TEST_CASE("aligned_items: data flow past what is passed over", "[alignment]") {
+    stemma::captured_operations captured;
+    captured.add({}, "torch.tanh");
+    captured.add_input();
+    for (id i = 0; i < 3; ++i) {
+        captured.add({}, "torch.Tensor.transpose");
+        captured.add_source(i);
+    }
+    stemma::detail::string_pool types;
+    types.intern("Tanh");
+    types.intern("Transpose");
+    auto items = stemma::detail::describe_items(captured, types, stemma::torch_lexicon{},
+                                                alignment_weights{});
+    CHECK_FALSE(items.flows(0, 2));
+    items.find_sources(captured, [](id i) { return i == 1; });
+    CHECK(items.flows(0, 2));
+    CHECK_FALSE(items.flows(0, 3));
+}
+
 TEST_CASE("describe_items: a bias may have become part of a product", "[alignment]") {
     stemma::captured_operations captured;
     captured.add({}, "aten.mm.default");

@@ -8,6 +8,7 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 
 #include <algorithm>
@@ -24,6 +25,7 @@ struct aligned_items {
     std::vector<id> profile; ///< row of the table
     std::vector<trail> leaves;
     std::vector<bool> of_shapes; ///< asks for a shape
+    std::vector<bool> moves;     ///< by profile: mainly leaves operators that only rearrange
     id_lists
         sources; ///< items whose results they may read, possibly through items that leave no trace
     std::vector<std::vector<correspondence>> table; ///< by profile, then by type of operator
@@ -31,6 +33,31 @@ struct aligned_items {
     std::vector<bool> is_fused;     ///< by operator type: may be fused from several operations
     std::vector<double> part_costs; ///< by profile
     std::vector<double> skipped;    ///< cost of skipping everything before
+
+    /// Finds what each item may read, past those that leave no trace.
+    template <class IsPassed>
+    void find_sources(const captured_operations& captured, IsPassed is_passed) {
+        constexpr std::size_t max_sources = 24;
+        id_lists found;
+        std::vector<id> list;
+        for (id i = 0; i < captured.size(); ++i) {
+            list.clear();
+            for (auto s : captured.sources_of(i)) {
+                list.push_back(s);
+                if (is_passed(s)) {
+                    const auto further = found[s];
+                    list.insert(list.end(), further.begin(), further.end());
+                }
+            }
+            list = range::each_once(std::move(list));
+            const auto first = list.size() > max_sources ? list.size() - max_sources : 0;
+            for (auto k = first; k < list.size(); ++k) {
+                found.add(list[k]);
+            }
+            found.close();
+        }
+        sources = std::move(found);
+    }
 
     /// Whether an item may read what another one makes, or is the same.
     [[nodiscard]] bool flows(id from, id to) const {
@@ -126,6 +153,12 @@ template <class Lexicon>
             const auto parts = std::count(row.begin(), row.end(), correspondence::part);
             items.part_costs.push_back(weights.part +
                                        weights.parts * std::log1p(static_cast<double>(parts)));
+            bool moves = true;
+            for (id t = 0; t < types.size(); ++t) {
+                moves =
+                    moves && (row[t] != correspondence::head || is_layout(plain_type(types[t])));
+            }
+            items.moves.push_back(moves);
             items.table.push_back(std::move(row));
             items.fuses.push_back(fused_by_name[key.front()]);
             for (id t = 0; t < types.size(); ++t) {
@@ -157,24 +190,7 @@ template <class Lexicon>
                                           : weights.skip_never;
     }
     items.skipped.push_back(total);
-    constexpr std::size_t max_sources = 24;
-    std::vector<id> sources;
-    for (id i = 0; i < captured.size(); ++i) {
-        sources.clear();
-        for (auto s : captured.sources_of(i)) {
-            sources.push_back(s);
-            if (items.leaves[s] != trail::always) {
-                const auto further = items.sources[s];
-                sources.insert(sources.end(), further.begin(), further.end());
-            }
-        }
-        sources = range::each_once(std::move(sources));
-        const auto first = sources.size() > max_sources ? sources.size() - max_sources : 0;
-        for (auto k = first; k < sources.size(); ++k) {
-            items.sources.add(sources[k]);
-        }
-        items.sources.close();
-    }
+    items.find_sources(captured, [&](id i) { return items.leaves[i] != trail::always; });
     return items;
 }
 

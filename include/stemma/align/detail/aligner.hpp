@@ -6,6 +6,7 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/align/detail/aligned_items.hpp>
 #include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/align/detail/alignment_judge.hpp>
 #include <stemma/align/detail/alignment_lattice.hpp>
 #include <stemma/align/detail/doubt_branch.hpp>
 #include <stemma/align/detail/fitted_lattice.hpp>
@@ -47,7 +48,8 @@ public:
         , parameters_(ops, captured, mapping, shapes, weights_)
         , stated_(modules, stated, nodes_)
         , item_of_(nodes_.size(), no_id)
-        , sure_(nodes_.size(), 0) {}
+        , sure_(nodes_.size(), 0)
+        , judge_(nodes_, items_, captured_, parameters_, item_of_) {}
 
     [[nodiscard]] alignment run() {
         alignment result;
@@ -98,6 +100,9 @@ private:
             lattice.for_each_placement(
                 [&](id n, std::span<const placement> places) { note(n, places); });
         }
+        if (chain == 0) {
+            pass_over_missing();
+        }
         length_.assign(captured_.size(), 0);
         lattice.for_each_placement(
             [&](id n, std::span<const placement> places) { decide(n, places, result); });
@@ -105,14 +110,13 @@ private:
             hand_over(*n, result);
         }
         made_head_.resize(captured_.size(), false);
-        made_count_.resize(captured_.size(), 0);
         for (auto n : nodes) {
-            result.placed += chain == 0 && !nodes_.owns[n] && is_judged(n) ? 1U : 0U;
+            result.placed += chain == 0 && !nodes_.owns[n] && judge_.is_judged(n) ? 1U : 0U;
             if (const auto item = result.of[nodes_.vertex[n]].operation; item != no_id) {
                 const bool again = made_head_[item];
                 made_head_[item] = made_head_[item] || fits(n, item) == correspondence::head;
                 if (chain == 0) {
-                    judge(n, item, again, result);
+                    judge_.judge(n, item, again, result);
                 }
             }
         }
@@ -123,35 +127,18 @@ private:
         }
     }
 
-    /// Exporters compute shapes and constants as they like.
-    [[nodiscard]] bool is_judged(id n) const { return !nodes_.of_shapes[n] && !nodes_.fixed[n]; }
-
-    /// Counts the evidence for and against a placement.
-    void judge(id n, id item, bool again, alignment& result) {
-        const auto fit = fits(n, item);
-        // One operation produces a limited number of operators; its lower-level names tell how
-        // many.
-        const auto below = captured_.names_of(item).size();
-        const auto room = captured_[item].exact ? 6 + 2 * below : 64;
-        const bool surplus =
-            ++made_count_[item] > room || (again && fit == correspondence::head && below < 8);
-        result.explained += is_judged(n) && fit >= correspondence::part && !surplus ? 1U : 0U;
-        for (auto u : nodes_.producers[n]) {
-            if (is_judged(n) && is_judged(u) && item_of_[u] != no_id && item_of_[u] != item) {
-                ++result.links;
-                result.flows += items_.flows(item_of_[u], item) ? 1U : 0U;
+    /// Lets data flow past operations that rearrange and left nothing: an optimizer moved them.
+    void pass_over_missing() {
+        std::vector<bool> left(captured_.size(), false);
+        for (auto item : item_of_) {
+            if (item != no_id) {
+                left[item] = true;
             }
         }
-        for (auto p : nodes_.parameters[n]) {
-            const auto fitting = parameters_.agrees(p, item);
-            result.reads += fitting ? 1U : 0U;
-            result.agreed += fitting.value_or(false) ? 1U : 0U;
-            if (parameters_.is_named(p) && !*fitting && !items_.is_fused[nodes_.type[n]]) {
-                ++result.contradicted;
-                auto& entry = result.of[nodes_.vertex[n]];
-                entry.confidence = std::min(entry.confidence, confidence::aligned_against);
-            }
-        }
+        items_.find_sources(captured_, [&](id item) {
+            return items_.leaves[item] != trail::always ||
+                   (!left[item] && items_.moves[items_.profile[item]]);
+        });
     }
 
     /// Unless its name confirms it, moves an operator that fits its operation badly, or which that
@@ -406,12 +393,12 @@ private:
     stated_scores stated_;
     std::vector<id> item_of_; // by node: from the last pass
     std::vector<double> sure_;
+    alignment_judge judge_;
     std::vector<module_share> shares_;
     std::vector<std::vector<id>> bodies_;  // by owner: the chains of its bodies
     std::map<id, std::pair<id, id>> used_; // by owner: the operations of its bodies
     std::vector<bool> left_out_;           // by operation: it ran in a body
     std::vector<bool> made_head_;          // by operation
-    std::vector<std::size_t> made_count_;
     std::vector<id> length_; // by operation: how many operators of the chain come from it
 };
 

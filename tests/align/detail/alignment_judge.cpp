@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/detail/alignment_judge.hpp>
+
+#include "../../alignment_scene.hpp"
+#include "../../catch.hpp"
+
+#include <stemma/align/alignment.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/id.hpp>
+
+#include <vector>
+
+namespace test::align_detail_alignment_judge {
+
+using stemma::id;
+using stemma::no_id;
+
+namespace {
+
+/// @returns the counts if every operator comes from the operation at its place.
+stemma::alignment judged(test::alignment_scene& scene, const std::vector<id>& operations) {
+    scene.graph.finish();
+    const auto nodes = stemma::detail::aligned_nodes_finder(scene.graph).find();
+    const stemma::detail::alignment_weights weights;
+    const auto items = stemma::detail::describe_items(scene.captured, nodes.types,
+                                                      stemma::torch_lexicon{}, weights);
+    const stemma::detail::parameter_scores parameters(scene.graph, scene.captured, {},
+                                                      scene.graph.shapes, weights);
+    stemma::detail::alignment_judge judge(nodes, items, scene.captured, parameters, operations);
+    stemma::alignment result;
+    result.of.resize(scene.graph.size());
+    for (id n = 0; n < nodes.size(); ++n) {
+        judge.judge(n, operations[n], false, result);
+    }
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("alignment_judge: counts what fits, flows and agrees", "[alignment]") {
+    test::alignment_scene scene;
+    const auto x = scene.relu(scene.linear({}, scene.add_module()), 0);
+    static_cast<void>(scene.linear(x, scene.add_module(), 16));
+    const auto right = judged(scene, {0, 0, 1, 2, 2});
+    CHECK(right.explained == 5);
+    CHECK(right.links == 2);
+    CHECK(right.flows == 2);
+    CHECK(right.reads == 2);
+    CHECK(right.agreed == 2);
+    const auto exchanged = judged(scene, {2, 2, 1, 0, 0});
+    CHECK(exchanged.links == 2);
+    CHECK(exchanged.flows == 0);
+    CHECK(exchanged.agreed == 0);
+}
+
+TEST_CASE("alignment_judge: what two operations compute alike may be there once", "[alignment]") {
+    // Both the program and the variance subtract the mean.
+    test::alignment_scene scene;
+    const auto x = scene.relu({}, 0);
+    scene.capture(0, "torch.Tensor.mean", {x});
+    const auto mean = scene.last(scene.export_node(0, "ReduceMean", {x.node}));
+    scene.capture(0, "torch.Tensor.var", {x});
+    const auto variance = mean.operation + 1;
+    scene.capture(0, "torch.Tensor.sub", {x, mean});
+    const auto centred = scene.last(scene.export_node(0, "Sub", {x.node, mean.node}));
+    const auto square = scene.export_node(0, "Mul", {centred.node, centred.node});
+    scene.export_node(0, "ReduceMean", {square});
+    const std::vector<id> operations{x.operation, mean.operation, centred.operation, variance,
+                                     variance};
+    const auto shared = judged(scene, operations);
+    CHECK(shared.links == 3);
+    CHECK(shared.flows == shared.links);
+    const auto weight = scene.graph.parameter("w", {8}); // makes it another computation
+    const auto other = scene.export_node(0, "Sub", {x.node}, {weight});
+    scene.export_node(0, "Mul", {other, other});
+    auto further = operations;
+    further.insert(further.end(), {centred.operation, variance});
+    const auto apart = judged(scene, further);
+    CHECK(apart.links == 5);
+    CHECK(apart.flows == 4);
+}
+
+TEST_CASE("alignment_judge: a parameter that another operation reads is a contradiction",
+          "[alignment]") {
+    test::alignment_scene scene(true);
+    const auto x = scene.linear({}, scene.add_module());
+    static_cast<void>(scene.linear(x, scene.add_module()));
+    CHECK(judged(scene, {0, 0, 1, 1}).contradicted == 0);
+    CHECK(judged(scene, {1, 1, 0, 0}).contradicted > 0);
+}
+
+} // namespace test::align_detail_alignment_judge
