@@ -109,6 +109,25 @@ TEST_CASE("captured_fx: computations with sizes may leave nothing", "[captured_f
     }
 }
 
+TEST_CASE("captured_fx: a repeated call may leave nothing, a layer of another name may not",
+          "[captured_fx]") {
+    const auto operations =
+        read(some_modules(),
+             {R"({"name":"x","op":"placeholder","target":"x","args":[]})",
+              R"({"name":"a","op":"call_function","target":"torch.mul","args":["x"]})",
+              R"({"name":"b","op":"call_function","target":"torch.mul","args":["x"]})",
+              R"({"name":"c","op":"call_function","target":"torch.cos","args":["b"]})",
+              R"({"name":"d","op":"call_module","target":"fc","args":["x"],"class":"Linear"})",
+              R"({"name":"e","op":"call_module","target":"other","args":["x"],"class":"Linear"})",
+              R"({"name":"output","op":"output","target":"output","args":["c","d","e"]})"});
+    REQUIRE(operations.size() == 5);
+    CHECK_FALSE(operations[0].optional);
+    CHECK(operations[1].optional);
+    CHECK_FALSE(operations[4].optional);
+    const auto sources = operations.sources_of(2); // its input may be that of the first one
+    CHECK(std::vector<stemma::id>(sources.begin(), sources.end()) == std::vector<stemma::id>{1, 0});
+}
+
 TEST_CASE("captured_fx: what the output reads are the results of the model", "[captured_fx]") {
     const auto operations =
         read(some_modules(),

@@ -4,6 +4,7 @@
 
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/capture/detail/captured_json.hpp>
+#include <stemma/capture/detail/tensor_makers.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/detail/json_part.hpp>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -113,7 +115,7 @@ private:
         captured_operations operations;
         string_pool paths;
         std::vector<id> path_of;
-        std::unordered_map<std::string, id> maker;
+        tensor_makers makers;
         std::unordered_map<std::string, std::string> parameter;
         std::unordered_map<std::string, result> results;
         bool finished = false;
@@ -122,8 +124,8 @@ private:
             if (node.kind == "output") {
                 finished = true;
                 for (const auto& argument : node.arguments) {
-                    if (const auto source = maker.find(argument); source != maker.end()) {
-                        operations.add_result(source->second);
+                    if (const auto source = makers.maker(argument); source != no_id) {
+                        operations.add_result(source);
                     }
                 }
             }
@@ -136,8 +138,8 @@ private:
             }
             results[node.name] = result_of(node, graph.shapes_known, results);
             if (const auto whole = tuple_of(node, results); !whole.empty()) {
-                if (const auto source = maker.find(whole); source != maker.end()) {
-                    maker[node.name] = source->second;
+                if (const auto source = makers.maker(whole); source != no_id) {
+                    makers.note(std::span(&node.name, 1), source);
                 }
                 continue;
             }
@@ -146,8 +148,11 @@ private:
             // a whole module called as a method
             operations[number].exact = node.kind != "call_method" || node.target != "forward";
             for (const auto& argument : node.arguments) {
-                if (const auto source = maker.find(argument); source != maker.end()) {
-                    operations.add_source(source->second);
+                if (const auto source = makers.maker(argument); source != no_id) {
+                    operations.add_source(source);
+                    if (const auto first = makers.repeated(source); first != no_id) {
+                        operations.add_source(first);
+                    }
                 } else if (const auto given = parameter.find(argument); given != parameter.end()) {
                     add_parameter(operations, modules, given->second);
                 } else {
@@ -157,8 +162,13 @@ private:
             if (node.kind == "call_module") {
                 read_layer(operations, modules, node.path, number, read);
             }
-            operations[number].optional = results[node.name] == result::number;
-            maker[node.name] = number;
+            const std::span made(&node.name, 1);
+            // Exporters compute repeated operations once.
+            const bool repeats =
+                node.kind != "call_module" &&
+                makers.is_repeated(number, node.operation, node.arguments, made, {});
+            operations[number].optional = repeats || results[node.name] == result::number;
+            makers.note(made, number);
         }
         if (!finished) {
             operations.add_fault("the FX graph has no output: it is truncated");
