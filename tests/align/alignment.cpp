@@ -78,6 +78,9 @@ TEST_CASE("alignment: the better one fits in all respects, not just in the worst
     CHECK(one.quality() == other.quality());
     CHECK(stemma::detail::is_better(one, other));
     CHECK_FALSE(stemma::detail::is_better(other, one));
+    other = one;
+    ++other.agreed; // may be chance
+    CHECK_FALSE(stemma::detail::is_better(other, one));
 }
 
 TEST_CASE("alignment: one that data flow confirms is better than one that it does not") {

@@ -10,18 +10,10 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
-
-namespace detail {
-
-[[nodiscard]] inline double share(std::size_t part, std::size_t whole) noexcept {
-    return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-} // namespace detail
 
 /// An alignment as a whole.
 struct alignment {
@@ -51,14 +43,17 @@ struct alignment {
 
     /// Returns: the share of both sides that fits, 0 to 1.
     [[nodiscard]] double quality() const noexcept {
-        using detail::share;
+        const auto share = [](std::size_t part, std::size_t whole) {
+            return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
+        };
         return std::min({share(explained, placed), share(found, expected), share(flows, links),
                          share(agreed, reads)});
     }
 
     /// Returns: the share of operators in bodies that fits, 0 to 1.
     [[nodiscard]] double share_inside() const noexcept {
-        return detail::share(fitting_inside, inside);
+        return inside == 0 ? 1.0
+                           : static_cast<double>(fitting_inside) / static_cast<double>(inside);
     }
 
     /// Returns: whether the capture may be one of this model at all.
@@ -85,15 +80,19 @@ struct alignment {
 namespace detail {
 
 /// Whether `a` is a better alignment of the same operators than `b`: first the one to be believed
-/// at all, then the one to be believed more, then the one that fits better in all respects.
+/// at all, then the one to be believed more, then the one with fewer misfits; a single one is
+/// chance.
 [[nodiscard]] inline bool is_better(const alignment& a, const alignment& b) noexcept {
-    const auto rank = [](const alignment& one) {
-        return std::tuple(one.is_plausible() && one.is_consistent(), one.credibility(),
-                          share(one.explained, one.placed) * share(one.found, one.expected) *
-                              share(one.flows, one.links) * share(one.agreed, one.reads) *
-                              one.share_inside());
+    const auto belief = [](const alignment& one) {
+        return std::pair(one.is_plausible() && one.is_consistent(), one.credibility());
     };
-    return rank(a) > rank(b);
+    const auto misfits = [](const alignment& one) {
+        return one.placed - one.explained + one.expected - one.found + one.links - one.flows +
+               one.reads - one.agreed + one.inside - one.fitting_inside;
+    };
+    const auto of_a = belief(a);
+    const auto of_b = belief(b);
+    return of_a > of_b || (of_a == of_b && misfits(a) + 1 < misfits(b));
 }
 
 /// Notes what is wrong with an alignment, and caps all confidences accordingly.
