@@ -135,10 +135,18 @@ private:
                 left[item] = true;
             }
         }
-        items_.find_sources(captured_, [&](id item) {
-            return items_.leaves[item] != trail::always ||
-                   (!left[item] && items_.moves[items_.profile[item]]);
-        });
+        const auto is_moved = [&](id item) {
+            return !left[item] && items_.moves[items_.profile[item]] &&
+                   items_.leaves[item] == trail::always;
+        };
+        for (id item = 0; item < captured_.size(); ++item) {
+            if (is_moved(item)) {
+                items_.find_sources(captured_, [&](id passed) {
+                    return items_.leaves[passed] != trail::always || is_moved(passed);
+                });
+                return;
+            }
+        }
     }
 
     /// Unless its name confirms it, moves an operator that fits its operation badly, or which that

@@ -187,14 +187,19 @@ private:
             return;
         }
         wanted_.clear();
-        auto end = first_; // of what can be reached
         if (k == 0) {
-            end = add_reachable(first_, end, beam_);
-        }
-        for (auto i = first; i < last; ++i) {
-            wanted_.push_back(states_[i].at.item);
-            end = add_reachable(states_[i].at.item + 1, end,
-                                beam_ + static_cast<double>(states_[i].forward));
+            add_reachable(first_, first_, beam_);
+        } else if (first != last) {
+            // Operations behind the best state that no other one is at are hopeless.
+            const auto best = std::max_element(
+                states_.begin() + static_cast<std::ptrdiff_t>(first), states_.end(),
+                [](const entry& a, const entry& b) { return a.forward < b.forward; });
+            auto end = best->at.item + 1;
+            for (auto i = first; i < last; ++i) {
+                const auto& from = states_[i];
+                wanted_.push_back(from.at.item);
+                end = add_reachable(from.at.item + 1, end, beam_ + from.forward - leaving(from.at));
+            }
         }
         candidates(n, wanted_);
         std::erase_if(wanted_, [&](id item) { return item < first_ || item >= last_; });
