@@ -250,9 +250,8 @@ private:
         return weights_.owner + std::log1p(distance) / 2;
     }
 
-    /// Adds the operations that a state reaches by skipping those from `from` on without becoming
-    /// hopeless, except those before `end`, which others reach.
-    /// Returns: the end of what any reaches.
+    /// Adds the operations not before `end` that a state reaches by skipping those from `from` on.
+    /// Returns: their end.
     id add_reachable(id from, id end, double reach) {
         const auto last = std::min<std::size_t>(last_, from + 4 * max_width);
         for (end = std::max(end, from);
