@@ -69,10 +69,9 @@ public:
     /// parameter.
     void add_input() { operations_.back().what.varies = true; }
 
-    /// What an operation makes is a result of the model, the next one in order. Not needed if these
-    /// are unknown.
-    /// Requires: `operation` is below `size()`.
-    void add_result(id operation) { results_.push_back(operation); }
+    /// What operation `i` makes is the next result of the model. Not needed if these are unknown.
+    /// Requires: `i` is below `size()`.
+    void add_result(id i) { results_.push_back(i); }
 
     /// Adds a reason to trust the capture less, in words.
     void add_fault(std::string text) { faults_.push_back(std::move(text)); }
