@@ -93,6 +93,15 @@ TEST_CASE("alignment: one that data flow confirms is better than one that it doe
     CHECK_FALSE(stemma::detail::is_better(other, one));
 }
 
+TEST_CASE("alignment: one that contradicts many names is worse than any that does not") {
+    auto one = fitting();
+    one.flows = one.links * 84 / 100; // inconsistent, too
+    auto other = fitting();
+    other.contradicted = other.reads / 4;
+    CHECK(stemma::detail::is_better(one, other));
+    CHECK_FALSE(stemma::detail::is_better(other, one));
+}
+
 TEST_CASE("alignment: misfits lower all confidences, and are reported", "[alignment]") {
     CHECK(highest(fitting()) == 0.99F);
     auto partly = fitting();

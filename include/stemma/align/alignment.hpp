@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -84,7 +84,8 @@ namespace detail {
 /// chance.
 [[nodiscard]] inline bool is_better(const alignment& a, const alignment& b) noexcept {
     const auto belief = [](const alignment& one) {
-        return std::pair(one.is_plausible() && one.is_consistent(), one.credibility());
+        return std::tuple(one.contradicted * 20 <= one.reads,
+                          one.is_plausible() && one.is_consistent(), one.credibility());
     };
     const auto misfits = [](const alignment& one) {
         return one.placed - one.explained + one.expected - one.found + one.links - one.flows +
