@@ -32,7 +32,10 @@ test::message scalar(std::string_view name, std::uint64_t type) {
 class scene {
 public:
     scene(const std::vector<test::message>& nodes, const std::vector<test::message>& tensors)
-        : bytes_(bytes_of(nodes, tensors)), model_(bytes_), roles_(model_, table_) {}
+        : scene(nodes, tensors, {}) {}
+    scene(const std::vector<test::message>& nodes, const std::vector<test::message>& tensors,
+          const std::vector<test::message>& functions)
+        : bytes_(bytes_of(nodes, tensors, functions)), model_(bytes_), roles_(model_, table_) {}
 
     [[nodiscard]] bool taken_for(std::string_view name, role wanted) const {
         for (stemma::id value = 0; value < model_.value_count(); ++value) {
@@ -46,12 +49,17 @@ public:
 
 private:
     static std::string bytes_of(const std::vector<test::message>& nodes,
-                                const std::vector<test::message>& tensors) {
+                                const std::vector<test::message>& tensors,
+                                const std::vector<test::message>& functions) {
         auto graph = test::graph(nodes, {"x"}, {"y"});
         for (const auto& one : tensors) {
             graph.inner(5, one);
         }
-        return test::model(graph).bytes();
+        auto model = test::model(graph);
+        for (const auto& one : functions) {
+            model.inner(25, one);
+        }
+        return model.bytes();
     }
 
     std::string bytes_;
@@ -110,6 +118,23 @@ TEST_CASE("value_roles: a product of integers may be scaled instead of the weigh
                        {tensor("w", int8), tensor("s", float32), tensor("gain", float32)});
     CHECK(blocks.taken_for("w", role::weight));
     CHECK_FALSE(blocks.taken_for("gain", role::scale));
+}
+
+TEST_CASE("value_roles: a scale is one wherever calls divide the operators", "[value_roles]") {
+    // The second function sees neither who made `xs` nor that `p` is a product of integers.
+    const auto inner = test::function(
+        "f", "Scale", {"xs", "ws", "p", "ps"}, {"q", "r"},
+        {test::node("Mul", {"xs", "ws"}, {"q"}), test::node("Mul", {"p", "ps"}, {"r"})});
+    const auto outer =
+        test::function("f", "Pass", {"a", "b", "c", "d"}, {"q", "r"},
+                       {test::node("Scale", {"a", "b", "c", "d"}, {"q", "r"}, "", "f")});
+    const scene s({test::node("DynamicQuantizeLinear", {"x"}, {"xq", "xs", "xz"}),
+                   test::node("Cast", {"w"}, {"c"}), test::node("MatMul", {"x", "c"}, {"p"}),
+                   test::node("Pass", {"xs", "ws", "p", "ps"}, {"q", "y"}, "", "f")},
+                  {tensor("w", int8), tensor("ws", float32), tensor("ps", float32)},
+                  {inner, outer});
+    CHECK(s.taken_for("ws", role::scale));
+    CHECK(s.taken_for("ps", role::scale));
 }
 
 TEST_CASE("value_roles: a scaled mask is no weight", "[value_roles]") {

@@ -18,6 +18,15 @@ namespace stemma::inline STEMMA_ABI::detail {
     return data_type > 0 && data_type < 27 ? bits[static_cast<std::size_t>(data_type)] : 0;
 }
 
+/// Whether an integer type is narrow enough to represent real numbers: at most 16 bits.
+[[nodiscard]] constexpr bool is_narrow_type(std::int64_t data_type) noexcept {
+    constexpr data_types narrow([](std::int64_t type) {
+        const auto name = data_type_name(type);
+        return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(type) <= 16;
+    });
+    return narrow.contain(data_type);
+}
+
 /// Returns: the size of a tensor's data in bytes by type and dims, elements of less than a byte
 /// packed; nothing if unknown or if it exceeds 64 bits.
 /// Complexity: O(rank).

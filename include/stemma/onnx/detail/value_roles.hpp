@@ -20,15 +20,6 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether an integer type is narrow enough to represent real numbers: at most 16 bits.
-[[nodiscard]] constexpr bool is_narrow_type(std::int64_t data_type) noexcept {
-    constexpr data_types narrow([](std::int64_t type) {
-        const auto name = data_type_name(type);
-        return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(type) <= 16;
-    });
-    return narrow.contain(data_type);
-}
-
 /// The roles in which each value is used by its readers, including those behind operators and calls
 /// that pass it on.
 class value_roles {
@@ -370,8 +361,23 @@ private:
         }
     }
 
+    /// Returns: what the first call passes as that formal input, through calls around it; other
+    /// values as they are. Complexity: O(depth of the calls * log calls).
+    [[nodiscard]] id first_given(id value) const {
+        for (std::size_t depth = 0; depth < model_.graph_count(); ++depth) { // if they recur
+            const auto call =
+                std::lower_bound(given_.begin(), given_.end(), std::pair(value, id{0}));
+            if (call == given_.end() || call->first != value) {
+                break;
+            }
+            value = call->second;
+        }
+        return value;
+    }
+
     /// Whether other factors beside this one are scales.
     [[nodiscard]] bool is_scaled_by(const operator_roles& row, id value) {
+        value = first_given(value);
         return (any_makes_scales_ && is_made_scale(value)) ||
                (row.input(0) == input_role::factor && is_unscaled_product(value));
     }
