@@ -156,6 +156,41 @@ TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]
     CHECK(different.find("inner:float32[2,?]") != std::string::npos);
 }
 
+TEST_CASE("infer_shapes: constants that a call passes are known in the function",
+          "[onnx][infer_shapes]") {
+    // As inputs, through two calls, and as attributes.
+    auto graph = test::graph(
+        {test::node("Outer", {"x", "shape"}, {"p"}, "", "local")
+             .inner(5, test::message()
+                           .text(1, "scale")
+                           .inner(5, test::message().packed(1, {3, 1}).number(2, 1))),
+         test::node("Outer", {"x", "other"}, {"q"}, "", "local")
+             .inner(5, test::message().text(1, "scale").inner(5, test::message().number(2, 1)))});
+    graph.inner(11, test::typed_value("x", {2, 6}));
+    graph.inner(5, test::whole_numbers("shape", {3, 4}));
+    graph.inner(5, test::whole_numbers("other", {12}));
+    const auto bytes =
+        test::model(graph)
+            .inner(25, test::function(
+                           "local", "Outer", {"a", "b"}, {"d"},
+                           {test::node("Inner", {"a", "b"}, {"c"}, "", "local"),
+                            test::node("Constant", {}, {"s"})
+                                .inner(5, test::message().text(1, "value").text(21, "scale")),
+                            test::node("Mul", {"c", "s"}, {"d"})}))
+            .inner(25, test::function("local", "Inner", {"a", "b"}, {"c"},
+                                      {test::node("Reshape", {"a", "b"}, {"c"})}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    stemma::detail::infer_shapes(model, types);
+    const auto text_of = [&](const char* name) {
+        const auto type = types.type_of(test::value_called(model, name));
+        return type ? to_text(stemma::detail::describe_type(*type)) : "";
+    };
+    CHECK(text_of("p") == "float32[3,4]");
+    CHECK(text_of("q") == "float32[12]");
+}
+
 TEST_CASE("infer_shapes: what a call declares is known in the function", "[onnx][infer_shapes]") {
     auto graph = test::graph({test::node("Own", {"a"}, {"p", "q"}, "", "local")});
     graph.inner(11, test::typed_value("a", {2}));

@@ -7,9 +7,11 @@
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -26,6 +28,29 @@ namespace stemma::inline STEMMA_ABI::detail {
         }
     }
     return import;
+}
+
+/// Returns: the version of the standard operators that each function imports, `otherwise` for one
+/// that imports none. Complexity: O(fields).
+[[nodiscard]] inline std::vector<std::int64_t> function_opsets(const wire_model& model,
+                                                               std::int64_t otherwise) {
+    std::vector<std::int64_t> opsets;
+    const auto count = model.functions().size();
+    auto fields = model.reader();
+    for (wire_field whole; opsets.size() < count && fields.next(whole);) {
+        if (!whole.is_bytes(onnx_fields::model::functions)) {
+            continue;
+        }
+        auto& opset = opsets.emplace_back(otherwise);
+        auto parts = fields.inner(whole);
+        for (wire_field part; parts.next(part);) {
+            if (part.is_bytes(onnx_fields::function::opset_import)) {
+                const auto import = read_opset_import(parts.inner(part));
+                opset = import.domain.empty() ? import.version : opset;
+            }
+        }
+    }
+    return opsets;
 }
 
 /// Returns: the content of the OperatorSetIdProto of an import.

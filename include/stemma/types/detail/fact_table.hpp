@@ -44,7 +44,7 @@ public:
                 opset_ = opset.version;
             }
         }
-        read_function_opsets();
+        function_opsets_ = function_opsets(model, opset_);
         for (id value = 0; value < model.value_count(); ++value) {
             if (types.has_type(value)) {
                 put(value, types_.read(*types.type_of(value)));
@@ -107,6 +107,12 @@ public:
 
     /// Adds facts about a value; known facts stay.
     void add(id value, const tensor_facts& facts) { put(value, joined((*this)[value], facts)); }
+
+    /// Says which value a call passes as a formal input of its function, `no_id` for none.
+    void give(id formal, id argument) {
+        given_.resize(model_->value_count(), no_id);
+        given_[formal] = argument;
+    }
 
     /// Returns: the attributes of a node.
     [[nodiscard]] node_attributes attributes(id node) const {
@@ -272,23 +278,12 @@ public:
     }
 
 private:
-    /// A function that imports no standard operators has the model's opset.
-    void read_function_opsets() {
-        const auto count = model_->functions().size();
-        auto fields = model_->reader();
-        for (wire_field whole; function_opsets_.size() < count && fields.next(whole);) {
-            if (!whole.is_bytes(onnx_fields::model::functions)) {
-                continue;
-            }
-            auto& opset = function_opsets_.emplace_back(opset_);
-            auto parts = fields.inner(whole);
-            for (wire_field part; parts.next(part);) {
-                if (part.is_bytes(onnx_fields::function::opset_import)) {
-                    const auto import = read_opset_import(parts.inner(part));
-                    opset = import.domain.empty() ? import.version : opset;
-                }
-            }
+    /// Returns: what the calls around a formal input of a function pass; other values as they are.
+    [[nodiscard]] id argument_of(id value) const {
+        while (!given_.empty() && value != no_id && given_[value] != no_id) {
+            value = given_[value];
         }
+        return value;
     }
 
     [[nodiscard]] id producer_of(id value) const {
@@ -299,6 +294,7 @@ private:
     [[nodiscard]] id behind_identities(id value) const {
         constexpr int most = 8;
         for (int i = 0; i < most; ++i) {
+            value = argument_of(value);
             const auto producer = producer_of(value);
             if (producer == no_id || model_->op_type(producer) != "Identity" ||
                 model_->inputs(producer).size() != 1) {
@@ -311,6 +307,7 @@ private:
 
     [[nodiscard]] std::optional<std::vector<float>> read_reals(id value) const {
         std::optional<std::vector<float>> read;
+        value = argument_of(value);
         if (value != no_id && model_->is_initializer(value)) {
             const auto& tensor = model_->tensors()[tensor_of_[value]];
             return tensor.sparse ? read : read_small_floats(model_->reader(tensor.message));
@@ -325,6 +322,7 @@ private:
     }
 
     [[nodiscard]] std::optional<extents> read_literal(id value) const {
+        value = argument_of(value);
         if (model_->is_initializer(value)) {
             const auto& tensor = model_->tensors()[tensor_of_[value]];
             if (tensor.sparse) {
@@ -350,6 +348,7 @@ private:
 
     /// Returns: a number shared by equal constants; 0 for anything else.
     [[nodiscard]] id literal_number(id value) {
+        value = argument_of(value);
         if (literals_[value] == 0) {
             auto read = read_literal(value);
             literals_[value] = read ? pool_.intern({0, {}, std::move(read)}) : no_id;
@@ -399,6 +398,7 @@ private:
     std::vector<id> tensor_of_;     // by value: number of the initializer
     std::vector<id> literals_;      // by value: number in the pool, or `no_id`; 0 until needed
     std::vector<bool> is_constant_; // by operator: Constant
+    std::vector<id> given_;         // by formal input: the argument; empty before the first call
     mutable inferred seen_;
     bool watching_ = false;
     tensor_types types_;

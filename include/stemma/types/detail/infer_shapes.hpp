@@ -13,6 +13,7 @@
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_memo.hpp>
 #include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/given_constant.hpp>
 #include <stemma/types/detail/rank_demands.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/shape_observer.hpp>
@@ -195,6 +196,11 @@ private:
         for (auto node : contents_.nodes(g)) {
             const auto* rule = rules_[model_.operator_id(node)];
             const node_attributes attributes(model_, node);
+            if (rule != nullptr && rule->infer == rules::constant && attributes.has_reference()) {
+                table_.set(node, 0, given_constant(model_, node, open_calls_));
+                observer_->see(node);
+                continue;
+            }
             if (model_.callee(node) != no_id || !attributes.has_reference() ||
                 (exact_ && keeps_extents(attributes))) {
                 infer_call_or_node(node);
@@ -213,16 +219,18 @@ private:
     void infer_call(id call, id g) {
         const auto& function = model_.graph(g);
         if (effort_ > std::max(8 * std::size_t{model_.node_count()}, usual_effort) ||
-            calls_[g].open || open_calls_ == max_open_calls) {
+            calls_[g].open || open_calls_.size() == max_open_calls) {
             return; // exponential nesting of calls, or recursion
         }
         calls_[g].open = true;
-        ++open_calls_;
+        open_calls_.push_back(call);
         effort_ += effort_of(g);
         for_each_value(g, [&](id value) { table_.put(value, {}); });
         for (std::size_t i = 0; i < function.inputs.size(); ++i) {
             if (function.inputs[i] != no_id) {
                 table_.put(function.inputs[i], table_.input(call, i));
+                const auto given = model_.inputs(call);
+                table_.give(function.inputs[i], i < given.size() ? given[i] : no_id);
             }
         }
         const auto results =
@@ -250,7 +258,7 @@ private:
             }
         });
         calls_[g].open = false;
-        --open_calls_;
+        open_calls_.pop_back();
         observer_->leave(call);
     }
 
@@ -376,8 +384,8 @@ private:
     bool all_inferred_ = false;
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t effort_ = 0;             // of function bodies, summed over calls
-    std::size_t open_calls_ = 0;
-    std::optional<exact_facts> exact_; // if there is an observer
+    std::vector<id> open_calls_;         // the outermost first
+    std::optional<exact_facts> exact_;   // if there is an observer
     body_formals formals_{model_};
     shape_observer nobody_;
     shape_observer* observer_ = &nobody_;

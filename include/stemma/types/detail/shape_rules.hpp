@@ -19,36 +19,45 @@
 /// Rules for constants, shapes, and operators that read shapes.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
-inline void constant(const rule_node& node) {
-    const auto attributes = node.attributes();
-    if (auto tensor = attributes.tensor("value")) {
-        auto facts = made(tensor->data_type, as_extents(tensor->dims));
-        fact_table::note_numbers(facts, std::move(*tensor));
-        node.set(0, std::move(facts));
-    }
-    attributes.for_each([&](std::string_view name, wire_reader attribute) {
-        if (name == "value_int") {
-            auto facts = made(int64_type, extents{});
-            if (const auto number = attributes.whole(name)) {
-                facts.numbers = as_extents({*number});
-            }
-            node.set(0, std::move(facts));
-        } else if (name == "value_float") {
-            node.set(0, float_type, extents{});
-        } else if (name == "value_ints") {
-            auto numbers = as_extents(*attributes.wholes(name));
-            const auto count = static_cast<std::int64_t>(numbers.size());
-            node.set(0, {int64_type, extents{count}, std::move(numbers)});
-        } else if (name == "value_floats") {
-            node.set(0, float_type, extents{any_extent});
-        } else if (name == "sparse_value") {
-            for (wire_field part; attribute.next(part);) {
-                if (part.is_bytes(onnx_fields::attribute::sparse_tensor)) {
-                    auto header = read_sparse_header(attribute.inner(part));
-                    node.set(0, header.data_type, as_extents(std::move(header.dims)));
-                }
+/// Returns: what is known about a Constant with an attribute of that kind (`value`, `value_int`,
+/// ...), which `attributes` have under a name.
+[[nodiscard]] inline tensor_facts constant_facts(std::string_view kind,
+                                                 const node_attributes& attributes,
+                                                 std::string_view name, wire_reader attribute) {
+    tensor_facts facts;
+    if (kind == "value") {
+        if (auto tensor = attributes.tensor(name)) {
+            facts = made(tensor->data_type, as_extents(tensor->dims));
+            fact_table::note_numbers(facts, std::move(*tensor));
+        }
+    } else if (kind == "value_int") {
+        facts = made(int64_type, extents{});
+        if (const auto number = attributes.whole(name)) {
+            facts.numbers = as_extents({*number});
+        }
+    } else if (kind == "value_float") {
+        facts = made(float_type, extents{});
+    } else if (kind == "value_ints") {
+        auto numbers = as_extents(*attributes.wholes(name));
+        const auto count = static_cast<std::int64_t>(numbers.size());
+        facts = {int64_type, extents{count}, std::move(numbers)};
+    } else if (kind == "value_floats") {
+        facts = made(float_type, extents{any_extent});
+    } else if (kind == "sparse_value") {
+        for (wire_field part; attribute.next(part);) {
+            if (part.is_bytes(onnx_fields::attribute::sparse_tensor)) {
+                auto header = read_sparse_header(attribute.inner(part));
+                facts = made(header.data_type, as_extents(std::move(header.dims)));
             }
         }
+    }
+    return facts;
+}
+
+inline void constant(const rule_node& node) {
+    const auto attributes = node.attributes();
+    attributes.for_each([&](std::string_view name, wire_reader attribute) {
+        node.set(0, constant_facts(name, attributes, name, attribute));
     });
 }
 
