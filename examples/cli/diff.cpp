@@ -64,6 +64,12 @@ std::string changes_of(const stemma::model_diff::changed_module& entry) {
     return text;
 }
 
+void print_missing(std::size_t weights) {
+    if (weights > 0) {
+        put("{} not compared: no data in either model\n", counted(weights, "weight"));
+    }
+}
+
 void print_weight(const stemma::model_diff::changed_weight& weight,
                   const stemma::attributed_model& first, const stemma::attributed_model& second,
                   const std::string& margin) {
@@ -166,6 +172,7 @@ public:
             grouped(differences_.paired_modules), grouped(differences_.same_modules),
             grouped(differences_.first_nodes), counted(differences_.second_nodes, "node"),
             grouped(differences_.matched_nodes));
+        print_missing(differences_.missing_weights);
     }
 
 private:
@@ -329,6 +336,7 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
             print_weight(entry.weights[i], first, second, "");
         }
         print_rest(entry.weights.size(), options.rows);
+        print_missing(comparison.missing_weights);
         if (options.nodes) {
             print_nodes(entry, first, second, "");
         }

@@ -220,7 +220,8 @@ std::optional<timed_model> time_model(const profile_options& options, const std:
         common.captures.push_back(options.original);
     }
     auto opened = open_model(common);
-    if (!options.original.empty() && opened->tags().origins.empty()) {
+    if (!options.original.empty() && opened->tags().origins.empty() &&
+        opened->model().node_count() != 0) {
         if (!opened->capture_notes().empty()) {
             if (options.common.quiet) { // and it was not said
                 stemma::detail::refuse_stranger(*opened, options.original);

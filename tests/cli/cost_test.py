@@ -302,6 +302,12 @@ class Profile(Case):
         self.assertEqual(report, carried)
         self.assertEqual(report["modules"][0]["us"] + report["unmatched_us"], report["us"])
         self.assertGreater(self.module(report, "encoder.layer.0")["us"], 0)
+        model = Message((FIXTURES / "mlp" / "model.onnx").read_bytes())
+        folded = self.folder / "folded.onnx"  # an optimizer left no node
+        folded.write_bytes(model.put(7, [Message(model.all(7)[0]).drop(1)]).bytes())
+        report = json.loads(self.succeed("profile", folded, path, "--original", original, "--format",
+                                         "json").stdout)
+        self.assertEqual(report["unmatched_us"], report["us"])
         self.fail_with(1, "profile", optimized, path, "--original", FIXTURES / "mlp" / "model.onnx",
                        saying="is not the original of this model")
         self.fail_with(2, "profile", optimized, path, "--original", FIXTURES / self.MODEL / "modules.json",

@@ -108,6 +108,22 @@ TEST_CASE("diff_models: reports a changed byte of a weight at its module") {
     CHECK(stemma::diff_models(a, b, {.weights = false}).is_equal());
 }
 
+TEST_CASE("diff_models: weights whose data neither model has are counted") {
+    auto graph = test::graph({test::node("MatMul", {"x", "fc.weight"}, {"y"})}, {"x"}, {"y"});
+    graph.inner(5, test::message()
+                       .packed(1, {4, 6})
+                       .number(2, 1)
+                       .text(8, "fc.weight")
+                       .inner(13, test::entry("location", "absent.bin"))
+                       .number(14, 1));
+    const auto a = in_memory(test::model(graph).bytes());
+    const auto diff = stemma::diff_models(a, a);
+    CHECK(diff.is_equal());
+    CHECK(diff.compared_weights == 1);
+    CHECK(diff.missing_weights == 1);
+    CHECK(stemma::diff_models(a, a, {.weights = false}).missing_weights == 0);
+}
+
 TEST_CASE("diff_models: a caller of a function with other weights is not the same") {
     const auto path = test::fixture("bert_micro/model.functions_all.onnx");
     auto bytes = test::read_bytes(path);

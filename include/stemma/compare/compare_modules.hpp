@@ -37,6 +37,7 @@ struct module_comparison {
     std::size_t second_nodes = 0;     ///< of the second one
     std::size_t matched_nodes = 0;    ///< pairs
     std::size_t compared_weights = 0; ///< pairs
+    std::size_t missing_weights = 0;  ///< of those, without data in either model: not compared
 };
 
 namespace detail {
@@ -156,7 +157,8 @@ private:
     });
     result.compared_weights = pairs.size();
     if (options.weights) {
-        for (auto& weight : detail::compare_all_weights(a, b, pairs)) {
+        for (auto& [weight, missing] : detail::compare_all_weights(a, b, pairs)) {
+            result.missing_weights += missing ? 1 : 0;
             if (weight && (!weight->comparable || options.tolerance <= 0 ||
                            weight->difference.relative > options.tolerance)) {
                 difference.weights.push_back(*std::move(weight));
@@ -192,6 +194,7 @@ void write_json(Sink& sink, const module_comparison& comparison, const attribute
     json.begin_object(true);
     json.member("nodes", comparison.matched_nodes);
     json.member("weights", comparison.compared_weights);
+    json.member("missing_weights", comparison.missing_weights);
     json.end_object();
     json.key("nodes");
     json.begin_object(true);

@@ -84,6 +84,7 @@ struct model_diff {
     std::size_t second_nodes = 0;     ///< of the second model
     std::size_t matched_nodes = 0;    ///< pairs
     std::size_t compared_weights = 0; ///< pairs
+    std::size_t missing_weights = 0;  ///< of those, without data in either model: not compared
 
     /// Whether nothing differs.
     [[nodiscard]] bool is_equal() const noexcept { return header.empty() && modules.empty(); }

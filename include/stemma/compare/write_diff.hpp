@@ -143,6 +143,7 @@ void write_json(Sink& sink, const model_diff& diff, const attributed_model& firs
     json.member("same_modules", diff.same_modules);
     json.member("nodes", diff.matched_nodes);
     json.member("weights", diff.compared_weights);
+    json.member("missing_weights", diff.missing_weights);
     json.end_object();
     const auto write_size = [&](std::string_view key, std::size_t modules, std::size_t count) {
         json.key(key);

@@ -153,17 +153,19 @@ private:
         }
         auto differences = compare_all_weights(a_, b_, pairs);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
-            if (!differences[i] || (differences[i]->comparable && options_.tolerance > 0 &&
-                                    differences[i]->difference.relative <= options_.tolerance)) {
+            auto& [weight, missing] = differences[i];
+            result_.missing_weights += missing ? 1 : 0;
+            if (!weight || (weight->comparable && options_.tolerance > 0 &&
+                            weight->difference.relative <= options_.tolerance)) {
                 continue;
             }
-            if (pairs[i].node != no_id && differences[i]->comparable) {
+            if (pairs[i].node != no_id && weight->comparable) {
                 changes_weights_[pairs[i].node] = true;
             }
-            const auto name = a_.model().value_name(differences[i]->first);
+            const auto name = a_.model().value_name(weight->first);
             auto& entry = of_first(owner_of(name, pairs[i].node));
             add(entry, model_diff::change::weights);
-            entry.weights.push_back(*std::move(differences[i]));
+            entry.weights.push_back(*std::move(weight));
         }
     }
 

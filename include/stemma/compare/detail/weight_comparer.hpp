@@ -90,10 +90,16 @@ struct weight_pair {
     return pairs;
 }
 
-/// Returns: the difference of the data of two constants, if any.
-[[nodiscard]] inline std::optional<model_diff::changed_weight>
-compare_weights(tensor_content_reader& in_a, const compared_constant& from,
-                tensor_content_reader& in_b, const compared_constant& to) {
+/// What comparing the data of two constants gave.
+struct weight_comparison {
+    std::optional<model_diff::changed_weight> difference; ///< nothing if there is none
+    bool missing = false; ///< the data are missing in both models, and were not compared
+};
+
+[[nodiscard]] inline weight_comparison compare_weights(tensor_content_reader& in_a,
+                                                       const compared_constant& from,
+                                                       tensor_content_reader& in_b,
+                                                       const compared_constant& to) {
     const auto x = in_a.read(from.tensor);
     const auto y = in_b.read(to.tensor);
     model_diff::changed_weight difference;
@@ -103,14 +109,14 @@ compare_weights(tensor_content_reader& in_a, const compared_constant& from,
     if (const auto other = type_text(y.header); other != difference.text) {
         difference.text.append(" and ").append(other);
     } else if (!x.readable && !y.readable) {
-        return std::nullopt; // no data on either side
+        return {std::nullopt, true};
     } else if (x.readable && y.readable && x.bytes().size() < data_size(x.header).value_or(0) &&
                have_same_data(x, y)) {
-        return std::nullopt;
+        return {};
     }
     if (!x.readable || !y.readable) {
         difference.text.append(", the data of one are missing");
-        return difference;
+        return {difference};
     }
     // Numbers of quantized and floating-point tensors, or of other elements, are not comparable.
     if (is_floating_type(x.header.data_type) == is_floating_type(y.header.data_type) &&
@@ -124,15 +130,15 @@ compare_weights(tensor_content_reader& in_a, const compared_constant& from,
         x.header.data_type == y.header.data_type && x.header.dims == y.header.dims;
     const bool equal =
         difference.comparable ? difference.difference.different == 0 : have_same_data(x, y);
-    return same_type && equal ? std::nullopt : std::optional(difference);
+    return same_type && equal ? weight_comparison() : weight_comparison{difference};
 }
 
 /// Returns: by pair, the difference of the data. Each byte is read once for each pair.
 /// Complexity: O(data).
-[[nodiscard]] inline std::vector<std::optional<model_diff::changed_weight>>
+[[nodiscard]] inline std::vector<weight_comparison>
 compare_all_weights(const compared_model& a, const compared_model& b,
                     const std::vector<weight_pair>& pairs) {
-    std::vector<std::optional<model_diff::changed_weight>> differences(pairs.size());
+    std::vector<weight_comparison> differences(pairs.size());
     std::size_t bytes = 0;
     for (const auto& pair : pairs) {
         bytes += a.constants()[pair.first].bytes;
