@@ -186,7 +186,7 @@ private:
     void find_widths() {
         for (const auto& row : rows_) {
             const auto indent = 3 * std::min<std::size_t>(tree_.depth(row.module), max_branches);
-            widest_ = std::max(widest_, indent + width_of(label(row)));
+            widest_ = std::max(widest_, indent + std::max(width_of(label(row)), least_label));
         }
         std::size_t numbers = 0;
         for (const auto* column : columns_) {
@@ -325,7 +325,9 @@ private:
 
     void print_row(const stemma::tree_row& row, const std::string& indent) const {
         const auto m = row.module;
-        auto line = label_in(row, widest_ > width_of(indent) + 8 ? widest_ - width_of(indent) : 8);
+        auto line =
+            label_in(row, widest_ > width_of(indent) + least_label ? widest_ - width_of(indent)
+                                                                   : least_label);
         std::size_t used = widest_;
         for (const auto* column : columns_) {
             line += " " +
@@ -357,6 +359,8 @@ private:
     const stemma::attributed_model& opened_;
     const stemma::module_tree& modules_;
     const stemma::tree_index& tree_;
+    static constexpr std::size_t least_label = 8; // room for a name at any depth
+
     id depth_;
     const tree_numbers& numbers_;
     const stemma::module_statistics& counts_;

@@ -303,6 +303,13 @@ class Reports(Case):
             names = [re.split(r"  +", line.lstrip("\u2502\u251c\u2514\u2500 "))[0].split(" ")[0] for line in lines[2:-1]]
             self.assertEqual(names, [module["path"].rsplit(".", 1)[-1] for module in tree["modules"][1:]])
 
+    def test_columns_stay_aligned_below_short_names(self):
+        path = self.folder / "deep.onnx"
+        path.write_bytes((FIXTURES / "mlp" / "model.onnx").read_bytes().replace(b"/fc1/Gemm", b"/a/b/c/d/"[:9]))
+        lines = self.succeed("tree", path, "--columns", "nodes").stdout.splitlines()[:-1]
+        self.assertGreater(max(line.count("   ") for line in lines), 2)
+        self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+
     def test_siblings_share_a_line_when_only_their_numbers_differ(self):
         fixture = FIXTURES / "vit_b_16"
         for capture in ((), ("-m", fixture / "modules.json")):

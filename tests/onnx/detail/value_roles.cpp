@@ -128,11 +128,14 @@ TEST_CASE("value_roles: a scale is one wherever calls divide the operators", "[v
     const auto outer =
         test::function("f", "Pass", {"a", "b", "c", "d"}, {"q", "r"},
                        {test::node("Scale", {"a", "b", "c", "d"}, {"q", "r"}, "", "f")});
-    const scene s({test::node("DynamicQuantizeLinear", {"x"}, {"xq", "xs", "xz"}),
+    const auto quantize =
+        test::function("f", "Quantize", {"x"}, {"q", "s"},
+                       {test::node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"})});
+    const scene s({test::node("Quantize", {"x"}, {"xq", "xs"}, "", "f"),
                    test::node("Cast", {"w"}, {"c"}), test::node("MatMul", {"x", "c"}, {"p"}),
                    test::node("Pass", {"xs", "ws", "p", "ps"}, {"q", "y"}, "", "f")},
                   {tensor("w", int8), tensor("ws", float32), tensor("ps", float32)},
-                  {inner, outer});
+                  {inner, outer, quantize});
     CHECK(s.taken_for("ws", role::scale));
     CHECK(s.taken_for("ps", role::scale));
 }

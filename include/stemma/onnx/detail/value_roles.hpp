@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_DETAIL_VALUE_ROLES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/call_arguments.hpp>
 #include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/input_roles.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
@@ -27,13 +28,15 @@ public:
     /// Requires: `model` and `table` outlive this.
     /// Complexity: O(nodes + reads).
     value_roles(const wire_model& model, const input_roles& table)
-        : model_(model), taken_(model.value_count(), 0), packer_(model.value_count(), no_id) {
+        : model_(model)
+        , taken_(model.value_count(), 0)
+        , packer_(model.value_count(), no_id)
+        , given_(model) {
         for (id op = 0; op < model.operator_count(); ++op) {
             operators_.push_back(look_up(op, table));
             any_makes_scales_ = any_makes_scales_ || operators_.back().makes_scales;
         }
         find_constants();
-        list_calls();
         for (id node = 0; node < model.node_count(); ++node) {
             read(node);
         }
@@ -301,25 +304,6 @@ private:
         }
     }
 
-    /// Lists what calls pass to each formal input of a function.
-    void list_calls() {
-        if (model_.functions().empty()) {
-            return;
-        }
-        for (id node = 0; node < model_.node_count(); ++node) {
-            if (const auto f = model_.callee(node); f != no_id) {
-                const auto& formals = model_.graph(model_.functions()[f].graph).inputs;
-                const auto inputs = model_.inputs(node);
-                for (std::size_t i = 0; i < std::min(formals.size(), inputs.size()); ++i) {
-                    if (formals[i] != no_id && inputs[i] != no_id) {
-                        given_.emplace_back(formals[i], inputs[i]);
-                    }
-                }
-            }
-        }
-        std::sort(given_.begin(), given_.end());
-    }
-
     void take(id value, roles more, id packer) {
         const bool packs = packer != no_id && packer_[value] == no_id;
         if (packs) {
@@ -361,25 +345,12 @@ private:
         }
     }
 
-    /// Returns: what the first call passes as that formal input, through calls around it; other
-    /// values as they are. Complexity: O(depth of the calls * log calls).
-    [[nodiscard]] id first_given(id value) const {
-        for (std::size_t depth = 0; depth < model_.graph_count(); ++depth) { // if they recur
-            const auto call =
-                std::lower_bound(given_.begin(), given_.end(), std::pair(value, id{0}));
-            if (call == given_.end() || call->first != value) {
-                break;
-            }
-            value = call->second;
-        }
-        return value;
-    }
-
     /// Whether other factors beside this one are scales.
     [[nodiscard]] bool is_scaled_by(const operator_roles& row, id value) {
-        value = first_given(value);
-        return (any_makes_scales_ && is_made_scale(value)) ||
-               (row.input(0) == input_role::factor && is_unscaled_product(value));
+        value = given_.behind(value);
+        return value != no_id &&
+               ((any_makes_scales_ && is_made_scale(value)) ||
+                (row.input(0) == input_role::factor && is_unscaled_product(value)));
     }
 
     [[nodiscard]] bool is_made_scale(id value) const {
@@ -395,20 +366,17 @@ private:
             producer != no_id && constant_[value] != 0) {
             for_each_moved(producer, [&](id from) { take(from, taken_[value], packer_[value]); });
         }
-        for (auto call = std::lower_bound(given_.begin(), given_.end(), std::pair(value, id{0}));
-             call != given_.end() && call->first == value; ++call) {
-            take(call->second, taken_[value], packer_[value]);
-        }
+        given_.for_each(value, [&](id argument) { take(argument, taken_[value], packer_[value]); });
     }
 
     const wire_model& model_;
     std::vector<operator_use> operators_;
     bool any_makes_scales_ = false;
-    std::vector<roles> taken_;             // by value
-    std::vector<id> packer_;               // by value: a node that unpacks it
-    std::vector<std::uint8_t> constant_;   // by value: 2 certainly, 1 possibly
-    std::vector<std::pair<id, id>> given_; // formal input of a function, argument of a call
-    std::vector<id> open_;                 // values with roles not yet propagated
+    std::vector<roles> taken_;           // by value
+    std::vector<id> packer_;             // by value: a node that unpacks it
+    std::vector<std::uint8_t> constant_; // by value: 2 certainly, 1 possibly
+    call_arguments given_;
+    std::vector<id> open_;                             // values with roles not yet propagated
     std::unordered_map<id, dequantization> quantized_; // nodes that dequantize a constant
     std::vector<integers> integers_;                   // by value, once asked
     std::vector<bool> scalar_;                         // by initializer, likewise
