@@ -14,11 +14,14 @@
 #include <stemma/weights/write_parameters.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test::weights_identify_parameters {
@@ -78,6 +81,52 @@ TEST_CASE("identify_parameters: one of several equal entries represents all that
     const auto& first = origin_of(origins, opened, "embeddings.LayerNorm.weight");
     CHECK(first.entries == std::vector<std::string>{"embeddings.LayerNorm.weight"});
     CHECK(first.shared.size() == 4);
+}
+
+TEST_CASE("identify_parameters: a folded convolution of doubles has the values of the checkpoint",
+          "[weights]") {
+    using stemma::detail::bytes_of;
+    const std::vector<std::pair<std::string, std::vector<double>>> saved{
+        {"c.weight", {0.1, 0.2}}, {"c.bias", {0.3, 0.4}},         {"n.weight", {0.5, 0.6}},
+        {"n.bias", {0.7, 0.8}},   {"n.running_mean", {0.9, 1.1}}, {"n.running_var", {1.2, 1.3}}};
+    std::string header;
+    std::string data;
+    for (const auto& [name, values] : saved) {
+        const auto begin = std::to_string(data.size());
+        data += bytes_of(values);
+        header += (header.empty() ? "{\"" : ",\"") + name + R"(":{"dtype":"F64","shape":[2)" +
+                  (name == "c.weight" ? ",1,1" : "") + R"(],"data_offsets":[)" + begin + "," +
+                  std::to_string(data.size()) + "]}";
+    }
+    header += "}";
+    std::vector<double> weight;
+    std::vector<double> bias;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto of = [&](std::size_t entry) { return saved[entry].second[i]; };
+        const auto factor = of(2) / std::sqrt(of(5) + 1e-5);
+        weight.push_back(of(0) * factor);
+        bias.push_back((of(1) - of(4)) * factor + of(3));
+    }
+    const auto tensor = [](const char* name, const std::vector<std::uint64_t>& dims,
+                           const std::vector<double>& values) {
+        return test::message().packed(1, dims).number(2, 11).text(8, name).text(9,
+                                                                                bytes_of(values));
+    };
+    const auto graph =
+        test::graph({test::node("Conv", {"x", "onnx::Conv_8", "onnx::Conv_9"}, {"y"}, "/c/Conv")},
+                    {"x"}, {"y"})
+            .inner(5, tensor("onnx::Conv_8", {2, 1, 1}, weight))
+            .inner(5, tensor("onnx::Conv_9", {2}, bias));
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
+                                          {});
+    const auto checkpoint = stemma::read_checkpoint(
+        folder.make("model.safetensors", test::little(header.size(), 8) + header + data));
+    const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
+    for (const auto& origin : {origins[0], origins[1]}) {
+        CHECK(origin.transform == stemma::parameter_origin::transform_kind::folded);
+        CHECK(origin.basis == stemma::parameter_origin::basis_kind::content);
+    }
 }
 
 TEST_CASE("identify_parameters: numbers of values tell whether folded convolutions had biases",

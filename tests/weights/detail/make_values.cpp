@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -111,6 +112,24 @@ TEST_CASE("make_values: a batch norm multiplies the weight and moves the bias",
     CHECK(source.make(bias, {2}) == std::vector<float>{8.5F, 0});
     bias.entries.insert(bias.entries.begin(), "b");
     CHECK(source.make(bias, {2}) == std::vector<float>{19, 90});
+}
+
+TEST_CASE("make_values: doubles are computed as doubles", "[weights][make_values]") {
+    const std::map<std::string, entry_values> all{
+        {"w", {float64, {1, 1, 1}, {}, bytes_of(std::vector<double>{0.1})}},
+        {"g", {float64, {1}, {}, bytes_of(std::vector<double>{0.3})}},
+        {"v", {float64, {1}, {}, bytes_of(std::vector<double>{0.7})}},
+        {"length", {float64, {1, 1, 1}, {}, bytes_of(std::vector<double>{0.3})}}};
+    value_maker maker([&](const std::string& name) { return std::optional(all.at(name)); });
+    stemma::tensor_header header;
+    header.dims = {1, 1, 1};
+    header.data_type = float64;
+    auto weight = origin_of(parameter_origin::transform_kind::folded, {"w", "g", "v"});
+    weight.epsilon = 1e-5F;
+    CHECK(maker.make(weight, header) ==
+          bytes_of(std::vector<double>{0.1 * (0.3 / std::sqrt(0.7 + 1e-5))}));
+    const auto normed = origin_of(parameter_origin::transform_kind::normed, {"w", "length"});
+    CHECK(maker.make(normed, header) == bytes_of(std::vector<double>{0.3}));
 }
 
 TEST_CASE("make_values: reports what does not fit", "[weights][make_values]") {

@@ -136,11 +136,12 @@ public:
         if (*values == is.bytes()) {
             return true;
         }
-        if (rounding == 0 || search_.headers[t].data_type != float32) {
+        const auto type = search_.headers[t].data_type;
+        if (rounding == 0 || (type != float32 && type != float64)) {
             return false;
         }
-        const auto a = floats_of(*values);
-        const auto b = floats_of(is.bytes());
+        const auto a = rounded_to_floats(*values, type);
+        const auto b = rounded_to_floats(is.bytes(), type);
         float size = 0;
         float worst = 0;
         for (std::size_t i = 0; i < a.size(); ++i) {

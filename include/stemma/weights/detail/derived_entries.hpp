@@ -69,7 +69,7 @@ public:
         }
         for (const auto& one : find_convolutions(search_)) {
             if (!search_.is_open(one.weight) || one.bias == no_id ||
-                search_.headers[one.weight].data_type != float32) {
+                !is_wide(search_.headers[one.weight].data_type)) {
                 continue;
             }
             const auto path = search_.modules.path(one.module);
@@ -197,6 +197,11 @@ private:
                        confidence::entry_content);
     }
 
+    /// Whether numbers of a type have the precision that factors are compared with.
+    [[nodiscard]] static bool is_wide(std::int64_t type) noexcept {
+        return type == float32 || type == float64;
+    }
+
     [[nodiscard]] bool is_kernel(const convolution& one, id e) const {
         return search_.relation(one.weight, e, false).transform ==
                parameter_origin::transform_kind::as_is;
@@ -225,14 +230,15 @@ private:
         const auto& entry = search_.entries[kernel];
         const auto content = contents_.content(one.weight);
         const auto values = contents_.values(entry.name);
-        if (!content.readable || !values || values->data_type != float32 || entry.shape.empty() ||
-            entry.shape[0] == 0 || content.bytes().size() != values->bytes().size()) {
+        if (!content.readable || !values || values->data_type != content.header.data_type ||
+            entry.shape.empty() || entry.shape[0] == 0 ||
+            content.bytes().size() != values->bytes().size()) {
             return false;
         }
         const auto channels = static_cast<std::size_t>(entry.shape[0]);
         const auto each = content.bytes().size() / channels;
         const auto channel = [&](std::string_view bytes, std::size_t c) {
-            return floats_of(bytes.substr(c * each, each));
+            return rounded_to_floats(bytes.substr(c * each, each), content.header.data_type);
         };
         std::vector<std::pair<std::size_t, float>> factors;
         for (std::size_t i = 0; i < std::min<std::size_t>(channels, 4); ++i) {
@@ -262,9 +268,10 @@ private:
             const auto e = search_.entries.find(owner, attribute);
             const auto values =
                 e == no_id ? std::nullopt : contents_.values(search_.entries[e].name);
-            const bool fits = values && values->data_type == float32 &&
+            const bool fits = values && is_wide(values->data_type) &&
                               search_.entries[e].shape == search_.entries[norm].shape;
-            return fits ? floats_of(values->bytes()) : std::vector<float>();
+            return fits ? rounded_to_floats(values->bytes(), values->data_type)
+                        : std::vector<float>();
         };
         if (search_.entries[norm].shape.size() != 1 || !folds.is_left(norm) ||
             search_.entries[norm].shape[0] != search_.entries[kernel].shape[0]) {

@@ -228,18 +228,30 @@ inline void transpose_columns(std::size_t width, const char* from, std::size_t r
     return result;
 }
 
-/// Returns: the floats in some bytes.
-[[nodiscard]] inline std::vector<float> floats_of(std::string_view bytes) {
-    std::vector<float> numbers(bytes.size() / sizeof(float));
+/// Returns: the numbers, float or double, in some bytes.
+template <class Real>
+[[nodiscard]] std::vector<Real> reals_of(std::string_view bytes) {
+    std::vector<Real> numbers(bytes.size() / sizeof(Real));
     if (!numbers.empty()) {
-        std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(float));
+        std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(Real));
     }
     return numbers;
 }
 
-/// Returns: the bytes of floats.
-[[nodiscard]] inline std::string bytes_of(std::span<const float> numbers) {
-    std::string bytes(numbers.size_bytes(), '\0');
+[[nodiscard]] inline std::vector<float> floats_of(std::string_view bytes) {
+    return reals_of<float>(bytes);
+}
+
+/// Returns: numbers of a floating-point type as floats.
+[[nodiscard]] inline std::vector<float> rounded_to_floats(std::string_view bytes,
+                                                          std::int64_t type) {
+    return type == float32 ? floats_of(bytes) : floats_of(convert_reals(bytes, type, float32));
+}
+
+/// Returns: the bytes of numbers.
+template <class Real>
+[[nodiscard]] std::string bytes_of(const std::vector<Real>& numbers) {
+    std::string bytes(numbers.size() * sizeof(Real), '\0');
     if (!numbers.empty()) {
         std::memcpy(bytes.data(), numbers.data(), bytes.size());
     }

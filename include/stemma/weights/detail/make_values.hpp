@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -62,11 +63,15 @@ struct entry_values {
 }
 
 /// The factor of a batch norm per channel, with the rounding steps of PyTorch's exporter.
-[[nodiscard]] inline std::vector<float>
-norm_factors(std::span<const float> weight, std::span<const float> variance, float epsilon) {
-    std::vector<float> factors(variance.size());
+template <class Real>
+[[nodiscard]] std::vector<Real> norm_factors(const std::vector<Real>& weight,
+                                             const std::vector<Real>& variance, float epsilon) {
+    // A power of ten was rounded to a float.
+    const auto power = std::pow(10.0, std::round(std::log10(epsilon)));
+    const bool is_power = std::abs(power - epsilon) <= 1e-6 * power;
+    std::vector<Real> factors(variance.size());
     for (std::size_t i = 0; i < factors.size(); ++i) {
-        factors[i] = variance[i] + epsilon;
+        factors[i] = variance[i] + static_cast<Real>(is_power ? power : epsilon);
     }
     for (std::size_t i = 0; i < factors.size(); ++i) {
         factors[i] = weight[i] / std::sqrt(factors[i]);
@@ -105,9 +110,11 @@ public:
         case parameter_origin::transform_kind::gates:
             return reordered(origin, header);
         case parameter_origin::transform_kind::folded:
-            return folded(origin, header);
+            return header.data_type == float64 ? folded<double>(origin, header)
+                                               : folded<float>(origin, header);
         case parameter_origin::transform_kind::normed:
-            return normed(origin, header);
+            return header.data_type == float64 ? normed<double>(origin, header)
+                                               : normed<float>(origin, header);
         }
         return std::nullopt;
     }
@@ -286,16 +293,18 @@ private:
     }
 
     /// `weight * f`, or `(bias - mean) * f + shift`, where `f` is the batch norm's factor.
+    template <class Real>
     outcome folded(const parameter_origin& origin, const tensor_header& header) {
+        constexpr auto type = std::is_same_v<Real, double> ? float64 : float32;
         const auto count = origin.entries.size();
         if (header.dims.empty() || count < (origin.bias ? 4U : 3U) || header.dims[0] < 0) {
             return fail("it is not a weight of a convolution");
         }
         const auto channels = static_cast<std::size_t>(header.dims[0]);
-        std::vector<std::vector<float>> numbers; // of the norm, after the bias, if any
+        std::vector<std::vector<Real>> numbers; // of the norm, after the bias, if any
         const auto convolution = origin.bias ? count - 4 : 1;
         for (std::size_t i = 0; i < count; ++i) {
-            const auto values = take(origin.entries[i], float32);
+            const auto values = take(origin.entries[i], type);
             if (!values) {
                 return std::nullopt;
             }
@@ -304,11 +313,11 @@ private:
             if (values->shape != expected) {
                 return fail_shape(origin.entries[i], values->shape, expected);
             }
-            numbers.push_back(floats_of(values->bytes()));
+            numbers.push_back(reals_of<Real>(values->bytes()));
         }
         const auto epsilon = origin.epsilon > 0 ? origin.epsilon : 1e-5F;
         const auto factors = norm_factors(numbers[convolution], numbers.back(), epsilon);
-        std::vector<float> result;
+        std::vector<Real> result;
         if (origin.bias) {
             auto mean = numbers[count - 2];
             const auto& shift = numbers[count - 3];
@@ -340,17 +349,19 @@ private:
             }
         }
         auto bytes = bytes_of(result);
-        return header.data_type == float32 ? std::move(bytes)
-                                           : convert_reals(bytes, float32, header.data_type);
+        return header.data_type == type ? std::move(bytes)
+                                        : convert_reals(bytes, type, header.data_type);
     }
 
     /// Directions, each divided by its length and multiplied by the other entry; then transposed.
+    template <class Real>
     outcome normed(const parameter_origin& origin, const tensor_header& header) {
+        constexpr auto type = std::is_same_v<Real, double> ? float64 : float32;
         if (origin.entries.size() != 2) {
             return fail("it is not a weight with weight norm");
         }
-        const auto directions = take(origin.entries[0], float32);
-        const auto lengths = directions ? take(origin.entries[1], float32) : std::nullopt;
+        const auto directions = take(origin.entries[0], type);
+        const auto lengths = directions ? take(origin.entries[1], type) : std::nullopt;
         if (!lengths) {
             return std::nullopt;
         }
@@ -359,17 +370,17 @@ private:
         if (!axis) {
             return fail_shape(origin.entries[1], lengths->shape, shape);
         }
-        auto bytes = bytes_of(
-            with_lengths(floats_of(directions->bytes()), *axis, floats_of(lengths->bytes())));
+        auto bytes = bytes_of(with_lengths(reals_of<Real>(directions->bytes()), *axis,
+                                           reals_of<Real>(lengths->bytes())));
         if (!origin.axes.empty() && shape.size() == 2) {
-            bytes = permute_axes(bytes, shape, origin.axes, sizeof(float));
+            bytes = permute_axes(bytes, shape, origin.axes, sizeof(Real));
             std::swap(shape[0], shape[1]);
         }
         if (shape != header.dims) {
             return fail_shape(origin.entries[0], directions->shape, header.dims);
         }
-        return header.data_type == float32 ? std::move(bytes)
-                                           : convert_reals(bytes, float32, header.data_type);
+        return header.data_type == type ? std::move(bytes)
+                                        : convert_reals(bytes, type, header.data_type);
     }
 
     Get get_;

@@ -95,11 +95,24 @@ length_axis_of(std::span<const std::int64_t> shape, std::span<const std::int64_t
     return lengths;
 }
 
+[[nodiscard]] inline std::vector<double> weight_lengths(std::span<const double> values,
+                                                        const length_axis& axis) {
+    std::vector<double> lengths(axis.extent, 0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        lengths[i / axis.inner % axis.extent] += values[i] * values[i];
+    }
+    for (auto& length : lengths) {
+        length = std::sqrt(length);
+    }
+    return lengths;
+}
+
 /// Returns: `values` of the given lengths: each divided by the length it has and multiplied by the
 /// new one. Requires: as many new lengths as `axis` has. Complexity: O(elements).
-[[nodiscard]] inline std::vector<float>
-with_lengths(std::vector<float> values, const length_axis& axis, std::span<const float> wanted) {
-    const auto lengths = weight_lengths(values, axis);
+template <class Real>
+[[nodiscard]] std::vector<Real> with_lengths(std::vector<Real> values, const length_axis& axis,
+                                             const std::vector<Real>& wanted) {
+    const auto lengths = weight_lengths(std::span<const Real>(values), axis);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto k = i / axis.inner % axis.extent;
         values[i] = values[i] / lengths[k] * wanted[k];
