@@ -80,6 +80,22 @@ TEST_CASE("pair_values: does not pair different shapes or kinds of numbers",
     CHECK(pairs_of(a, b).at("u") == "other_u carried");
 }
 
+TEST_CASE("pair_values: does not pair values of another layout", "[numerics][pair_values]") {
+    const auto convolution = [](const std::string& name, const char* domain) {
+        return test::model(test::graph({test::node("Conv", {"x", "w"}, {name}, "/a/Conv", domain),
+                                        test::node("Relu", {name}, {"y"}, "/b/Relu")},
+                                       {"x", "w"}, {"y"}))
+            .bytes();
+    };
+    const test::scratch_folder folder;
+    const numbers values{{"v", {1}}, {"y", {1}}};
+    const test::observed a(folder, "a", convolution("t", ""), {{"t", {1}}, {"y", {1}}});
+    CHECK(pairs_of(a, test::observed(folder, "b", convolution("v", ""), values)).contains("t"));
+    const test::observed blocked(folder, "c", convolution("v", "com.microsoft.nchwc"), values);
+    CHECK_FALSE(pairs_of(a, blocked).contains("t"));
+    CHECK_FALSE(pairs_of(blocked, a).contains("v"));
+}
+
 TEST_CASE("pair_values: does not pair values in order that the other model computes elsewhere",
           "[numerics][pair_values]") {
     const auto layer = [](const std::string& prefix, const std::string& first) {

@@ -182,11 +182,22 @@ private:
         }
     }
 
-    /// Whether a value of b exists, is unpaired, and has the same kind of numbers and shape.
+    /// Whether a value has its channels in blocks, as ONNX Runtime arranges them for convolutions:
+    /// the same shape, but its elements in another order.
+    [[nodiscard]] static bool is_blocked(const attributed_model& opened, id value) {
+        const auto& model = opened.model();
+        const auto producer = model.producer(value);
+        return producer != no_id && model.domain(producer) == "com.microsoft.nchwc" &&
+               model.op_type(producer) != "ReorderOutput";
+    }
+
+    /// Whether a value of b exists, is unpaired, and has the same kind of numbers, shape and
+    /// layout.
     [[nodiscard]] bool may_stand_for(id value, id other) const {
         const auto name = b_.opened->model().value_name(other);
         if (b_.opened->model().graph_of_value(other) != 0 || !b_.values->holds(name) ||
-            taken_.contains(std::string(name))) {
+            taken_.contains(std::string(name)) ||
+            is_blocked(*a_.opened, value) != is_blocked(*b_.opened, other)) {
             return false;
         }
         const auto mine = a_.values->find(a_.opened->model().value_name(value));
