@@ -61,6 +61,16 @@ TEST_CASE("value_types: declared types are known when they are complete") {
     CHECK_FALSE(s.types.declaration(s.value("y")));
 }
 
+TEST_CASE("value_types: a damaged extent is reported with the file and the position") {
+    const auto shape = test::message().text(1, "\x08\x80"); // a dim_value that does not end
+    const auto tensor = test::message().number(1, 1).inner(2, shape);
+    const auto info = test::message().text(1, "x").inner(2, test::message().inner(1, tensor));
+    const auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}).inner(13, info);
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes, "net.onnx");
+    CHECK_THROWS_WITH(value_types(model), Catch::StartsWith("net.onnx: byte "));
+}
+
 TEST_CASE("value_types: what others know is added, and does not overrule the file") {
     scene s;
     const auto floats = tensor_type_of(1, true).bytes();

@@ -35,6 +35,23 @@ namespace detail {
     return type;
 }
 
+/// Whether a ValueInfoProto states a complete type. Throws: `error` of `error_code::malformed` that
+/// names file and position if it, or an extent, is damaged. Complexity: O(fields).
+[[nodiscard]] inline bool declares_type(const wire_model& model, const value_info_ref& info) {
+    bool complete = false;
+    auto fields = model.reader(info.message);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(onnx_fields::value_info::type)) {
+            const auto type = read_type(fields.inner(field));
+            if (type.shape) {
+                for_each_extent(*type.shape, [](std::int64_t, std::string_view) {});
+            }
+            complete = type.is_complete();
+        }
+    }
+    return complete;
+}
+
 } // namespace detail
 
 /// The types of values: declared by the file, or added.
@@ -42,14 +59,14 @@ namespace detail {
 /// already have one.
 class value_types {
 public:
-    /// Complexity: O(value infos + values).
+    /// Throws: `error` of `error_code::malformed`. Complexity: O(value infos + values).
     explicit value_types(const wire_model& model)
         : model_(&model)
         , declared_(model.value_count(), no_id)
         , added_(model.value_count(), nullptr) {
         const auto infos = model.value_infos();
         for (id i = 0; i < infos.size(); ++i) {
-            if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
+            if (infos[i].value != no_id && detail::declares_type(model, infos[i])) {
                 declared_[infos[i].value] = i;
             }
         }
