@@ -47,8 +47,7 @@ TORCH_MODULE(shown_net);
 [[maybe_unused]] void capture_an_archive() {
     const auto captured = torch_capture::from_archive(torch::jit::load("model.pt"));
     const stemma::module_tree& modules = captured.modules; // with the graphs that are in it
-    const stemma::captured_operations& operations =
-        captured.operations; // for stemma::detail::captured_claims
+    const stemma::captured_operations& operations = captured.operations; // for stemma::align
     static_cast<void>(modules);
     static_cast<void>(operations);
 }
