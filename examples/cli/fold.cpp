@@ -59,7 +59,7 @@ void say_what_is_left(const fold_options& options,
 stemma::model_fold plan(const stemma::attributed_model& opened,
                         const stemma::module_folding& folding, const std::string& output) {
     try {
-        return {opened, folding, output};
+        return stemma::model_fold(opened, folding, output);
     } catch (const stemma::error& problem) {
         if (problem.code() != stemma::error_code::not_found) {
             throw;

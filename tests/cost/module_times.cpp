@@ -3,8 +3,11 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../scratch_folder.hpp"
 
+#include <stemma/cost/profile_readers.hpp>
 #include <stemma/error.hpp>
+#include <stemma/stemma.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -40,6 +43,19 @@ TEST_CASE("module_times: modules and unmatched time add up to the total", "[cost
     CHECK(parts[0].microseconds == 36);
     const auto all = cost.node_flops(0) + cost.node_flops(1);
     CHECK(std::abs(parts.node(0) - 32 * cost.node_flops(0) / all) < 1e-9);
+}
+
+TEST_CASE("module_times: the code in docs/profile.md works", "[cost][profile]") {
+    const test::scratch_folder folder;
+    const auto profile = folder.make("times.csv", "name,time (ms)\n/fc1/Gemm,2\n/fc2/Gemm,1\n");
+    const auto model = stemma::open(test::fixture("mlp/model.onnx"));
+    std::map<std::string, double> milliseconds;
+    const stemma::module_times times(stemma::read_profiles({profile}), model);
+    for (const auto module : model.modules()) {
+        milliseconds[module.path()] = times.per_run(times[module].microseconds) / 1000;
+    }
+    CHECK(milliseconds.at("") == 3);
+    CHECK(milliseconds.at("fc1") == 2);
 }
 
 } // namespace test::cost_module_times

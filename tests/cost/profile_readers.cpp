@@ -155,6 +155,7 @@ TEST_CASE("read_profiles: merges runs of several files, without warm-up", "[prof
     CHECK(all.files() == path + ", " + path);
     CHECK(stemma::read_profiles(paths, 0).total() == 30);
     CHECK_THROWS_AS(stemma::read_profiles(paths, 3), stemma::error);
+    CHECK(stemma::read_profiles({path, path}).total() == 12);
 }
 
 TEST_CASE("read_profiles: a file without runs is not a profile", "[profile]") {

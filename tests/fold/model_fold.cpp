@@ -57,8 +57,7 @@ TEST_CASE("model_fold: unfolding restores the file byte for byte, with its tags"
             const stemma::attributed_model opened(from, captured(fixture));
             const auto size = written(opened, folder.file("folded"));
             CHECK(test::read_bytes(folder.file("folded")).size() == size);
-            CHECK(stemma::model_fold(opened, stemma::module_folding{}).bytes() ==
-                  test::read_bytes(folder.file("folded")));
+            CHECK(stemma::model_fold(opened).bytes() == test::read_bytes(folder.file("folded")));
             const auto report =
                 stemma::unfold_file(folder.file("folded"), folder.file("back"),
                                     stemma::unfolded_names::as_before, {.sync = false});
@@ -203,6 +202,18 @@ TEST_CASE("model_fold: rejects models with a reason") {
     CHECK(fold(opened, {.modules = "nowhere"}) == stemma::error_code::not_found);
     CHECK_THROWS_WITH(stemma::model_fold(opened, stemma::module_folding{.least = 100000}),
                       !Catch::Matchers::Contains("--"));
+}
+
+TEST_CASE("model_fold: the code in docs/folding.md works") {
+    const test::scratch_folder folder;
+    const auto source = test::fixture("bert_micro/model.onnx");
+    const stemma::attributed_model model(source, captured("bert_micro"));
+    const auto folded = folder.file("folded.onnx");
+    const auto unfolded = folder.file("unfolded.onnx");
+    const stemma::model_fold fold(model);
+    fold.write(folded);
+    stemma::unfold_file(folded, unfolded);
+    CHECK(test::read_bytes(unfolded) == test::read_bytes(source));
 }
 
 TEST_CASE("find_foldable: says what could fold instead of nothing") {

@@ -10,6 +10,7 @@
 #include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/model/confidence.hpp>
+#include <stemma/stemma.hpp>
 #include <stemma/weights/detail/make_values.hpp>
 #include <stemma/weights/write_parameters.hpp>
 
@@ -18,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +58,20 @@ TEST_CASE("identify_parameters: readers tell what names do not", "[weights][iden
     CHECK(gates.transform == stemma::parameter_origin::transform_kind::gates);
     CHECK(origin_of(origins, opened, "fc.bias").basis ==
           stemma::parameter_origin::basis_kind::name);
+}
+
+TEST_CASE("identify_parameters: the code in docs/weights.md works",
+          "[weights][identify_parameters]") {
+    const auto model = stemma::open(test::fixture("lstm_classifier/model.onnx"));
+    std::map<std::string, std::vector<std::string>> made_from;
+    const auto tensors = model.parts().model().tensors();
+    for (const auto& origin : stemma::identify_parameters(model)) {
+        const auto value = model.value(stemma::value_id{tensors[origin.tensor].value});
+        for (const auto& entry : origin.entries) {
+            made_from[entry].push_back(to_text(value));
+        }
+    }
+    CHECK(made_from.at("pool.score.weight") == std::vector<std::string>{"onnx::MatMul_450"});
 }
 
 TEST_CASE("identify_parameters: values tell without names", "[weights][identify_parameters]") {

@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -299,7 +298,7 @@ inline std::string_view read_profile(std::string_view bytes, std::string_view fi
 /// Returns: the runs of all profiles of a model, each without its first ones: `warm_up`, else one
 /// if it has several. Throws: `error`: of `error_code::cannot_read`; of `malformed` for other
 /// files; of `refused` if no run is left, as if there are no files. Complexity: O(bytes).
-[[nodiscard]] inline profile read_profiles(std::span<const std::string> paths,
+[[nodiscard]] inline profile read_profiles(const std::vector<std::string>& paths,
                                            std::optional<std::size_t> warm_up = {}) {
     profile all;
     if (paths.empty()) {

@@ -170,8 +170,8 @@ public:
 
     /// As above, with the modules chosen by `folding`; if there are none, `find_foldable` says what
     /// else would fold. Throws: as above, and as `find_modules`. Complexity: as above.
-    model_fold(const attributed_model& opened, const module_folding& folding,
-               const std::string& beside = {})
+    explicit model_fold(const attributed_model& opened, const module_folding& folding = {},
+                        const std::string& beside = {})
         : model_fold(opened, detail::options_of(detail::unfolded(opened), folding), beside) {}
 
     /// Returns: what `folding` would find with all modules selected or, failing that, with
