@@ -5,6 +5,11 @@
 #include "model_files.hpp"
 #include "scratch_folder.hpp"
 
+#include <stemma/cut/cut.hpp>
+#include <stemma/cut/cut_options.hpp>
+#include <stemma/cut/join_folder.hpp>
+#include <stemma/cut/partition.hpp>
+#include <stemma/cut/split_to_folder.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/stemma.hpp>
@@ -50,6 +55,20 @@ TEST_CASE("part: writes the same to a file as to memory") {
     const auto part = model.cut("pooler");
     part.write(folder.file("part.onnx"));
     CHECK(read_bytes(folder.file("part.onnx")) == part.bytes());
+}
+
+TEST_CASE("part: the code in docs/cutting.md works") {
+    const scratch_folder scratch;
+    const auto layer = scratch.file("layer.onnx");
+    const auto folder = scratch.file("parts");
+    const auto joined = scratch.file("joined.onnx");
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto part = model.cut("encoder.layer.0", {.policy = stemma::plain_names_cut{}});
+    part.write(layer);
+    stemma::split_to_folder(model, folder, {.partition = stemma::balanced_parts{3}});
+    stemma::join_folder(folder, joined);
+    CHECK(read_bytes(layer) == part.bytes());
+    CHECK(read_bytes(joined) == read_bytes(fixture("bert_micro/model.onnx")));
 }
 
 TEST_CASE("model: cut takes a module in place of its path") {
