@@ -9,6 +9,7 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/stemma.hpp>
 #include <stemma/weights/identify_parameters.hpp>
 
 #include <nlohmann/json.hpp>
@@ -94,6 +95,18 @@ TEST_CASE("explainer: finds nodes by name and by position, values by name") {
     CHECK(explainer.explain("").empty());
     CHECK(explainer.explain("#").empty());
     CHECK(explainer.explain("#1x").empty());
+}
+
+TEST_CASE("explainer: takes handles, as all functions on a model do") {
+    const auto model = stemma::open(test::fixture("mlp/model.onnx"));
+    const stemma::explainer explainer(model);
+    const auto node = model.nodes()[0];
+    const auto value = node.outputs()[0];
+    const auto module = node.module();
+    CHECK(explainer.explain(node).nodes.at(0).node == to_index(node.id()));
+    CHECK(explainer.explain(value).values.at(0).value == to_index(value.id()));
+    CHECK(explainer.explain(module).asked == module.path());
+    CHECK(explainer.explain(node.id()).asked == "#0");
 }
 
 TEST_CASE("explainer: nodes have attributes, and values types") {

@@ -273,24 +273,23 @@ public:
 
     /// Returns: the explanation of one node, asked for by its position. Complexity: that of
     /// `explain_node`.
-    [[nodiscard]] explanation explain(node_id node) const {
-        return {
-            position_text(opened_.model(), to_index(node)), {explain_node(node)}, {}, {}, {}, {}};
+    [[nodiscard]] explanation explain(index_arg<node_id> node) const {
+        return {position_text(opened_.model(), node), {explain_node(node)}, {}, {}, {}, {}};
     }
 
     /// The same of a value. Complexity: that of `explain_value`.
-    [[nodiscard]] explanation explain(value_id value) const {
-        return {std::string(opened_.model().value_name(to_index(value))),
+    [[nodiscard]] explanation explain(index_arg<value_id> value) const {
+        return {std::string(opened_.model().value_name(value)),
                 {},
-                {explain_weight(to_index(value))},
+                {explain_weight(value)},
                 {},
                 {},
                 {}};
     }
 
     /// The same of a module. Complexity: that of `explain_module`.
-    [[nodiscard]] explanation explain(module_id m) const {
-        return {opened_.modules().path(to_index(m)), {}, {}, {explain_module(m)}, {}, {}};
+    [[nodiscard]] explanation explain(index_arg<module_id> m) const {
+        return {opened_.modules().path(m), {}, {}, {explain_module(m)}, {}, {}};
     }
 
 private:
