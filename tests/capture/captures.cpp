@@ -8,6 +8,8 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/open/attributed_model.hpp>
 
+#include <string>
+
 namespace test::capture_captures {
 
 TEST_CASE("captures: are read when a model is opened; an empty list is none", "[captures]") {
@@ -25,6 +27,21 @@ TEST_CASE("captures: are read when a model is opened; an empty list is none", "[
     CHECK(read->has_operations());
     CHECK(read->modules().size() == opened.modules().size());
     CHECK_FALSE(read->is_foreign(opened.operators(), opened.modules()));
+}
+
+TEST_CASE("capture_bytes: are read as the file with these bytes", "[captures]") {
+    const auto model = test::fixture("bert_micro/model.onnx");
+    const auto path = test::fixture("bert_micro/modules.json");
+    const auto bytes = test::read_bytes(path);
+    const stemma::attributed_model of_file(model, {.captures = stemma::captures({path})});
+    const stemma::attributed_model opened(model, {.captures = stemma::capture_bytes(bytes)});
+    CHECK_FALSE(opened.tree_from_model());
+    CHECK(opened.tags().attributions == of_file.tags().attributions);
+    for (const std::string other : {"", "{", "{}"}) {
+        const auto capture = stemma::capture_bytes(other, "made");
+        CHECK_THROWS_WITH(stemma::attributed_model(model, {.captures = capture}),
+                          Catch::Matchers::StartsWith("made: "));
+    }
 }
 
 TEST_CASE("captures: a checkpoint of the same model identifies unnamed weights", "[captures]") {

@@ -30,6 +30,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -119,21 +120,32 @@ private:
     std::optional<found_parameters> parameters_; // if there are weights, once compared
 };
 
-/// Reads captures of one model from files, including modules of a sidecar or of a tagged model.
-/// Throws: as `mapped_file`, `capture_reader` and `find_recorded_modules`, and `error` if none of
-/// them contains modules. Complexity: O(bytes).
+/// Adds a capture, or the modules of a sidecar or of a tagged model, called `name` in messages.
+/// Throws: as `capture_reader` and `find_recorded_modules`. Complexity: O(bytes).
+inline void read_capture(capture_reader& reader, std::string_view bytes, const std::string& name) {
+    if (const auto modules = find_recorded_modules(bytes, name)) {
+        reader.read(*modules, name);
+    } else {
+        reader.read(bytes, name);
+    }
+}
+
+/// Throws: `error` if there are no modules in what was read, `name` first.
+inline void require_modules(const capture_reader& reader, std::string_view name) {
+    if (!reader.has_modules()) {
+        STEMMA_THROW(error(error_code::malformed, name, "", "contains no modules"));
+    }
+}
+
+/// Reads captures of one model from files. Throws: as `mapped_file`, `read_capture` and
+/// `require_modules`. Complexity: O(bytes).
 [[nodiscard]] inline capture_reader read_captures(std::span<const std::string> paths) {
     capture_reader reader;
     for (const auto& path : paths) {
-        const mapped_file file(path);
-        if (const auto modules = find_recorded_modules(file.bytes(), path)) {
-            reader.read(*modules, path);
-        } else {
-            reader.read(file.bytes(), path);
-        }
+        read_capture(reader, mapped_file(path).bytes(), path);
     }
-    if (!paths.empty() && !reader.has_modules()) {
-        STEMMA_THROW(error(error_code::malformed, paths.front(), "", "contains no modules"));
+    if (!paths.empty()) {
+        require_modules(reader, paths.front());
     }
     return reader;
 }
@@ -178,6 +190,19 @@ open_captures(const std::vector<std::string>& paths) {
             return detail::open_captures(paths);
         },
         std::move(name));
+}
+
+/// Returns: a capture in memory, in place of a file of `captures`; `name` stands for it in
+/// messages. Throws: when a model is opened with it, as `read_capture` and `require_modules`.
+[[nodiscard]] inline capture_source capture_bytes(std::string bytes, std::string name = "capture") {
+    return capture_source(
+        [bytes = std::move(bytes), name]() -> std::unique_ptr<detail::opened_capture> {
+            detail::capture_reader reader;
+            detail::read_capture(reader, bytes, name);
+            detail::require_modules(reader, name);
+            return std::make_unique<detail::file_captures>(std::move(reader), std::nullopt);
+        },
+        name);
 }
 
 } // namespace stemma::inline STEMMA_ABI
