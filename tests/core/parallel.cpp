@@ -156,4 +156,37 @@ TEST_CASE("task_beside: its thread ends before it is destroyed", "[parallel]") {
     CHECK(ended);
 }
 
+TEST_CASE("for_each_item: every item once, by an existing worker", "[core][parallel]") {
+    for (const std::size_t workers : {std::size_t{1}, std::size_t{3}}) {
+        std::vector<int> runs(100);
+        std::atomic<bool> valid = true;
+        stemma::detail::for_each_item(runs.size(), workers,
+                                      [&](std::size_t item, std::size_t worker) {
+                                          ++runs[item];
+                                          valid = valid && worker < workers;
+                                      });
+        CHECK(runs == std::vector<int>(100, 1));
+        CHECK(valid);
+    }
+    stemma::detail::for_each_item(0, 2, [](std::size_t, std::size_t) { FAIL("there is no item"); });
+}
+
+TEST_CASE("for_each_item: throws what the lowest item threw", "[core][parallel]") {
+    for (const std::size_t workers : {std::size_t{1}, std::size_t{3}}) {
+        for (const std::size_t count : {std::size_t{8}, std::size_t{100}}) {
+            std::string what;
+            try {
+                stemma::detail::for_each_item(count, workers, [](std::size_t item, std::size_t) {
+                    if (item >= 7) {
+                        throw std::runtime_error(std::to_string(item));
+                    }
+                });
+            } catch (const std::runtime_error& thrown) {
+                what = thrown.what();
+            }
+            CHECK(what == "7");
+        }
+    }
+}
+
 } // namespace test::core_parallel

@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -160,6 +161,28 @@ inline void for_each_part(std::size_t count, const std::function<void(std::size_
     for (const auto& exception : thrown) {
         rethrow(exception);
     }
+}
+
+/// Calls `f(item, worker)` for items 0, 1, ..., each on the next free worker thread: more items
+/// than threads keep all busy when items vary in cost.
+/// Throws: the exception of the lowest-numbered item that failed. Complexity: that of `f`.
+inline void for_each_item(std::size_t count, std::size_t workers,
+                          const std::function<void(std::size_t item, std::size_t worker)>& f) {
+    std::atomic<std::size_t> next{0};
+    std::vector<std::pair<std::size_t, std::exception_ptr>> failed(
+        std::min(count, std::max<std::size_t>(workers, 1)), {count, nullptr});
+    for_each_part(failed.size(), [&](std::size_t worker) {
+        for (auto item = next++; item < count; item = next++) {
+            if (auto thrown = thrown_by([&] { f(item, worker); })) {
+                failed[worker] = {item, std::move(thrown)};
+                next = count;
+            }
+        }
+    });
+    const auto first =
+        std::min_element(failed.begin(), failed.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+    rethrow(first == failed.end() ? nullptr : first->second);
 }
 
 /// Returns: the beginning of range `part` when [0, size) is divided into `count` ranges of about

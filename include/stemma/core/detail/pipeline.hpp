@@ -157,20 +157,6 @@ inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& st
     run.rethrow();
 }
 
-/// Calls `f(item, worker)` for items 0, 1, ..., each on the next free worker thread: more items
-/// than threads keep all busy when items vary in cost.
-/// Throws: the exception of the lowest-numbered item that failed. Complexity: that of `f`.
-inline void for_each_item(std::size_t count, std::size_t workers,
-                          const std::function<void(std::size_t item, std::size_t worker)>& f) {
-    if (workers <= 1 || count == 1) {
-        for (std::size_t item = 0; item < count; ++item) {
-            f(item, 0);
-        }
-        return;
-    }
-    run_pipeline(count, {{false, f}}, {workers, 1, count});
-}
-
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_PIPELINE_HPP

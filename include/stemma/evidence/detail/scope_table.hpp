@@ -8,7 +8,6 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/path_trail.hpp>
-#include <stemma/core/detail/pipeline.hpp>
 #include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/detail/vertex_ranges.hpp>
 #include <stemma/core/id.hpp>

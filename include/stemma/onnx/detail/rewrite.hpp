@@ -3,7 +3,6 @@
 #define STEMMA_ONNX_DETAIL_REWRITE_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/detail/pipeline.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
