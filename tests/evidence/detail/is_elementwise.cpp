@@ -14,4 +14,10 @@ TEST_CASE("is_elementwise: activations and arithmetic are, what moves or reduces
     }
 }
 
+TEST_CASE("is_arithmetic: scaling and shifting, not what else treats elements alike") {
+    CHECK(stemma::detail::is_arithmetic("Mul"));
+    CHECK_FALSE(stemma::detail::is_arithmetic("Pow"));
+    CHECK_FALSE(stemma::detail::is_arithmetic("Relu"));
+}
+
 } // namespace test::evidence_detail_is_elementwise

@@ -180,11 +180,8 @@ private:
         });
     }
 
-    /// Whether a single operator scales or shifts a value by a number, which is no activation.
     [[nodiscard]] bool calculates(const std::vector<id>& unit) const {
-        const std::string_view type = ops_.op_type(vertex_[unit.front()]);
-        return unit.size() == 1 &&
-               (type == "Add" || type == "Sub" || type == "Mul" || type == "Div");
+        return unit.size() == 1 && is_arithmetic(ops_.op_type(vertex_[unit.front()]));
     }
 
     /// Whether operators treat every element alike, as activations do.

@@ -24,6 +24,11 @@ namespace stemma::inline STEMMA_ABI::detail {
     return std::find(types.begin(), types.end(), type) != types.end();
 }
 
+/// Whether an operator type scales or shifts a value, which by itself is no activation.
+[[nodiscard]] inline bool is_arithmetic(std::string_view type) {
+    return type == "Add" || type == "Sub" || type == "Mul" || type == "Div";
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_IS_ELEMENTWISE_HPP

@@ -277,7 +277,7 @@ private:
         } else if (units.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
             // A gap that remains does nothing any more, like a dropout: it comes last.
             take(vacant.front(), sequence, std::move(units.front()));
-        } else if (vacant.empty() && units.size() == 1 && is_elementwise_step(units.front()) &&
+        } else if (vacant.empty() && units.size() == 1 && activates(units.front()) &&
                    (mixed || (holds_several(members[a].module) &&
                               !follows(members.back().module, units.front())))) {
             look_inside(members[a].module, units.front());
@@ -361,9 +361,11 @@ private:
         return code_.is_list(m) && count > 1;
     }
 
-    [[nodiscard]] bool is_elementwise_step(const std::vector<id>& unit) const {
-        return std::all_of(unit.begin(), unit.end(),
-                           [&](id v) { return is_elementwise(ops_.op_type(vertex_[v])); });
+    /// Whether a step treats every element alike, and does more than scale or shift them.
+    [[nodiscard]] bool activates(const std::vector<id>& unit) const {
+        return range::all_of(unit,
+                             [&](id v) { return is_elementwise(ops_.op_type(vertex_[v])); }) &&
+               (unit.size() > 1 || !is_arithmetic(ops_.op_type(vertex_[unit.front()])));
     }
 
     /// Whether a step multiplies by a weight, whose name is lost then.
