@@ -6,7 +6,7 @@
 #include <stemma/model/mapped_modules.hpp>
 #include <stemma/model/mapped_operators.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

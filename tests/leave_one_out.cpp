@@ -8,6 +8,7 @@
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/capture_reader.hpp>
 #include <stemma/capture/detail/oracle.hpp>
+#include <stemma/evidence/name_sources.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/onnx_operators.hpp>

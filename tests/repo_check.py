@@ -580,7 +580,7 @@ def check_policies():
     chosen = words_of("include/stemma/tagging/policy_registry.hpp")
     program = words_of("include/stemma/open/attribution_options.hpp")
     tried = words_of("tests/tagging/laws.cpp")
-    name_sources = words_of("include/stemma/tagging/resolve_evidence.hpp")
+    name_sources = words_of("include/stemma/evidence/name_sources.hpp")
     tests = set().union(*(words_of(name) for name in TEXT if name.startswith("tests/")
                           and name.endswith(".cpp") and name != "tests/tagging/laws.cpp"))
     for name in HEADERS:
@@ -600,7 +600,7 @@ def check_policies():
                 if not excepted(UNNAMED_SOURCES, policy) and not excepted(GIVEN_SOURCES, policy) \
                         and name_sources.isdisjoint(names):
                     complain(name, 1, f"name_sources lacks {policy}",
-                             "add it in tagging/resolve_evidence.hpp, or to GIVEN_SOURCES here")
+                             "add it in evidence/name_sources.hpp, or to GIVEN_SOURCES here")
             elif policy not in tried:
                 complain(name, 1, f"{policy} is not checked against the laws of its role",
                          "try it in tests/tagging/laws.cpp")

@@ -7,6 +7,7 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/name_sources.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/naming.hpp>
 #include <stemma/tagging/propagate.hpp>

@@ -50,6 +50,7 @@
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/evidence/hierarchy_metadata.hpp>
 #include <stemma/evidence/leftovers.hpp>
+#include <stemma/evidence/name_sources.hpp>
 #include <stemma/evidence/named_modules.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/parameter_regions.hpp>
@@ -106,6 +107,7 @@
 #include <stemma/tagging/resolution.hpp>
 #include <stemma/tagging/resolve_evidence.hpp>
 #include <stemma/tagging/selection.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 #include <stemma/tagging/tagger.hpp>
 #include <stemma/types/described_type.hpp>
 #include <stemma/types/polynomial.hpp>

@@ -64,12 +64,16 @@ TEST_CASE("named_modules: nodes without their graph lead to the same tree", "[na
             REQUIRE(parts.modules.qualified_class(m) == whole.modules.qualified_class(m));
             REQUIRE(parts.modules.calls(m) == whole.modules.calls(m));
         }
-        REQUIRE(parts.facts.scopes->scope_of == whole.facts.scopes->scope_of);
-        REQUIRE(parts.facts.hierarchies->chain_of == whole.facts.hierarchies->chain_of);
-        REQUIRE(parts.facts.bound->of_operator.size() == whole.facts.bound->of_operator.size());
-        for (id s = 0; s < whole.facts.bound->of_scope.size(); ++s) {
-            REQUIRE(parts.facts.bound->of_scope[s].module == whole.facts.bound->of_scope[s].module);
-            REQUIRE(parts.facts.bound->of_scope[s].call == whole.facts.bound->of_scope[s].call);
+        REQUIRE(parts.facts.known->scopes->scope_of == whole.facts.known->scopes->scope_of);
+        REQUIRE(parts.facts.known->hierarchies->chain_of ==
+                whole.facts.known->hierarchies->chain_of);
+        REQUIRE(parts.facts.known->bound->of_operator.size() ==
+                whole.facts.known->bound->of_operator.size());
+        for (id s = 0; s < whole.facts.known->bound->of_scope.size(); ++s) {
+            REQUIRE(parts.facts.known->bound->of_scope[s].module ==
+                    whole.facts.known->bound->of_scope[s].module);
+            REQUIRE(parts.facts.known->bound->of_scope[s].call ==
+                    whole.facts.known->bound->of_scope[s].call);
         }
     }
 }

@@ -138,8 +138,8 @@ TEST_CASE("rebuild_tree: a parameter folded from several stands for their common
     const stemma::onnx_operators ops(model);
     const auto rebuilt = rebuild_tree(ops);
     CHECK(paths_of(rebuilt.modules) == texts{"", "enc", "enc.a", "enc.b"});
-    REQUIRE(rebuilt.facts.owners->of(0).size() == 1);
-    CHECK(rebuilt.modules.path(rebuilt.facts.owners->of(0)[0]) == "enc");
+    REQUIRE(rebuilt.facts.known->owners->of(0).size() == 1);
+    CHECK(rebuilt.modules.path(rebuilt.facts.known->owners->of(0)[0]) == "enc");
 }
 
 TEST_CASE("rebuild_tree: readers of dequantized parameters share a module that owns these") {

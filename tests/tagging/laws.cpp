@@ -7,6 +7,7 @@
 #include <stemma/align/rewritten_operators.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/name_sources.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/tagging/any_policy.hpp>

@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -57,11 +57,17 @@ public:
     template <class Category, detail::policy_for<Category> Default>
     [[nodiscard]] constexpr auto get_or() const {
         if constexpr ((detail::policy_for<Ps, Category> || ...)) {
-            using member = typename detail::find_policy<Category, Ps...>::type;
-            return static_cast<const detail::policy_slot<member>&>(*this).value;
+            return get<Category>();
         } else {
             return Default();
         }
+    }
+
+    /// Returns: the member for `Category`. Requires: there is one.
+    template <class Category>
+    [[nodiscard]] constexpr auto get() const {
+        using member = typename detail::find_policy<Category, Ps...>::type;
+        return static_cast<const detail::policy_slot<member>&>(*this).value;
     }
 };
 

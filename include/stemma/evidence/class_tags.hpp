@@ -7,6 +7,7 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/grow_class_tags.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/evidence/evidence_context.hpp>

@@ -8,6 +8,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/find_quantized.hpp>
 #include <stemma/evidence/detail/find_scope.hpp>
 #include <stemma/evidence/detail/fused_attention.hpp>

@@ -5,6 +5,7 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/bypassed_modules.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/joined_modules.hpp>
 #include <stemma/evidence/detail/merged_parameters.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>

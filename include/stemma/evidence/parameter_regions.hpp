@@ -6,6 +6,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/region_finder.hpp>
 #include <stemma/evidence/detail/sequence_starts.hpp>

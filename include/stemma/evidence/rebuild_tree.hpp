@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_REBUILD_TREE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/detail/merged_parameters.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -17,6 +18,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,9 +77,11 @@ template <named_operators Ops>
     auto& builder = named.builder;
     rebuilt_tree result;
     result.modules = std::move(named.modules);
-    result.facts.scopes = std::move(named.scopes);
-    result.facts.hierarchies = std::move(named.hierarchies);
-    const auto& scopes = *result.facts.scopes;
+    result.facts.known = std::make_shared<detail::known_facts>();
+    auto& facts = *result.facts.known;
+    facts.scopes = std::move(named.scopes);
+    facts.hierarchies = std::move(named.hierarchies);
+    const auto& scopes = *facts.scopes;
     const auto merged = detail::find_merged_parameters(ops, scopes, result.modules);
     const auto owners_by_rank = [&] {
         std::vector<id> ranks(named.owner.size(), no_id);
@@ -117,9 +121,9 @@ template <named_operators Ops>
         above = std::min(above, first_use[m]);
     }
     result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
-    result.facts.owners = owners_by_rank();
+    facts.owners = owners_by_rank();
     detail::renumber(bound_scopes, [&](id m) { return builder.rank_of(m); });
-    result.facts.bound = std::move(bound_scopes);
+    facts.bound = std::move(bound_scopes);
     std::vector<id> module_at(builder.size()); // by rank
     for (id m = 0; m < module_at.size(); ++m) {
         module_at[builder.rank_of(m)] = m;
@@ -127,9 +131,8 @@ template <named_operators Ops>
     if (detail::add_missing_members(ops, result, module_at, builder)) {
         first_use.resize(builder.size(), no_id);
         result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
-        result.facts.owners = owners_by_rank();
-        detail::renumber(*result.facts.bound,
-                         [&](id rank) { return builder.rank_of(module_at[rank]); });
+        facts.owners = owners_by_rank();
+        detail::renumber(*facts.bound, [&](id rank) { return builder.rank_of(module_at[rank]); });
     }
     return result;
 }

@@ -11,6 +11,7 @@
 #include <stemma/core/policies.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/error.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -37,7 +38,7 @@
 #include <stemma/record/detail/recorded_claims.hpp>
 #include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/take_over_tags.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -17,7 +17,7 @@
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_model.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <onnx/onnx_pb.h>
 

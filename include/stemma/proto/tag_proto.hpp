@@ -21,7 +21,7 @@
 #include <stemma/record/detail/tag_model.hpp>
 #include <stemma/record/detail/tag_texts.hpp>
 #include <stemma/record/detail/value_tags.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>
 #include <array>

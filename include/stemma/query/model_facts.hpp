@@ -14,7 +14,7 @@
 #include <stemma/query/alike_modules.hpp>
 #include <stemma/query/query_facts.hpp>
 #include <stemma/record/module_statistics.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>

@@ -15,7 +15,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/weight_kind.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <boost/pending/disjoint_sets.hpp>
 #include <boost/property_map/vector_property_map.hpp>

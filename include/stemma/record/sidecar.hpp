@@ -15,7 +15,7 @@
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
 #include <stemma/tagging/selection.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <cstddef>
 #include <string>

@@ -13,7 +13,7 @@
 #include <stemma/report/detail/module_looks.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/visibility.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 #include <stemma/types/value_description.hpp>
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/report/visibility.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 #include <stemma/types/value_description.hpp>
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>
 #include <array>

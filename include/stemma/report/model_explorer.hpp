@@ -12,7 +12,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/report/explorer_overlay.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_description.hpp>
 

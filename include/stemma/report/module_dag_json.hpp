@@ -8,7 +8,7 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/report/module_dag.hpp>
 #include <stemma/report/visibility.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <string>
 #include <vector>

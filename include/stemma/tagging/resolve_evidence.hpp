@@ -4,7 +4,6 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/pipeline.hpp>
 #include <stemma/core/detail/policy_answer.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/vertex_ranges.hpp>
@@ -12,17 +11,10 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/error.hpp>
-#include <stemma/evidence/class_tags.hpp>
 #include <stemma/evidence/detail/named_claims.hpp>
 #include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
-#include <stemma/evidence/function_calls.hpp>
-#include <stemma/evidence/hierarchy_metadata.hpp>
-#include <stemma/evidence/leftovers.hpp>
-#include <stemma/evidence/parameter_names.hpp>
-#include <stemma/evidence/parameter_regions.hpp>
-#include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -33,12 +25,25 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
+
+/// Where the list of an operator is among those of others.
+struct list_entry {
+    id v = no_id; ///< vertex index
+    std::size_t first = 0;
+    std::size_t count = 0;
+
+    /// In the order in which they were added, for one operator.
+    friend bool operator<(const list_entry& a, const list_entry& b) noexcept {
+        return std::tie(a.v, a.first, a.count) < std::tie(b.v, b.first, b.count);
+    }
+};
 
 /// Lists for some operators, by vertex index.
 template <class T>
@@ -47,7 +52,7 @@ public:
     /// Adds the list of `v`. Requires: at most one per vertex, by increasing `v`; otherwise `sort`
     /// must be called before `of`, which finds the list added first.
     void add(id v, std::span<const T> items) {
-        entries_.push_back({v, items_.size(), items.size()});
+        places_.push_back({v, items_.size(), items.size()});
         items_.insert(items_.end(), items.begin(), items.end());
     }
 
@@ -57,41 +62,36 @@ public:
     }
 
     /// Returns: the number of lists added.
-    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
 
     /// Returns: the list of vertex index `v`; empty if it has none.
     /// Complexity: O(log size), if lists were added by increasing vertex index.
     [[nodiscard]] std::span<const T> of(id v) const noexcept {
-        const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
-                                         [](const entry& e, id wanted) { return e.v < wanted; });
-        return it == entries_.end() || it->v != v ? std::span<const T>{}
-                                                  : std::span(items_).subspan(it->first, it->count);
+        const auto it = std::lower_bound(places_.begin(), places_.end(), list_entry{v, 0, 0});
+        return it == places_.end() || it->v != v ? std::span<const T>{} : at(*it);
     }
 
     /// Calls `f(v, list)` for every operator that has one. Complexity: O(lists).
     template <class Function>
     void for_each(Function f) const {
-        for (const auto& e : entries_) {
-            f(e.v, std::span(items_).subspan(e.first, e.count));
+        for (const auto& place : places_) {
+            f(place.v, at(place));
         }
     }
 
     /// Enables `of` after lists were added in any order.
     void sort() {
-        const auto stands_before = [](const entry& a, const entry& b) { return a.v < b.v; };
-        if (!std::is_sorted(entries_.begin(), entries_.end(), stands_before)) {
-            std::stable_sort(entries_.begin(), entries_.end(), stands_before);
+        if (!std::is_sorted(places_.begin(), places_.end())) {
+            std::sort(places_.begin(), places_.end());
         }
     }
 
 private:
-    struct entry {
-        id v = no_id;
-        std::size_t first = 0;
-        std::size_t count = 0;
-    };
+    [[nodiscard]] std::span<const T> at(const list_entry& place) const noexcept {
+        return std::span(items_).subspan(place.first, place.count);
+    }
 
-    std::vector<entry> entries_;
+    std::vector<list_entry> places_;
     std::vector<T> items_;
 };
 
@@ -106,11 +106,6 @@ struct evidence_result {
     detail::per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
     std::size_t dropped = 0;                     ///< operators whose claims were dropped
 };
-
-/// The sources that need only the model itself.
-using name_sources =
-    evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
-                     parameter_names, parameter_regions, leftovers, class_tags>;
 
 namespace detail {
 

@@ -6,6 +6,7 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/function_names.hpp>
 #include <stemma/evidence/detail/handed_parameters.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>

@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/bypassed_modules.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/owner_paths.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>

@@ -8,6 +8,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/attention_blocks.hpp>
+#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/entered_modules.hpp>
 #include <stemma/evidence/detail/equal_modules.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>

@@ -13,7 +13,7 @@
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
 #include <stemma/record/detail/tag_model.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <cstddef>
 #include <utility>

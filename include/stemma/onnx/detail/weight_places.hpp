@@ -10,7 +10,7 @@
 #include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/pass_on.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -13,7 +13,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/origin_texts.hpp>
 #include <stemma/record/detail/read_tags.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <nlohmann/json.hpp>
 

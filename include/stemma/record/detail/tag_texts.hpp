@@ -8,7 +8,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <cstddef>
 #include <string>

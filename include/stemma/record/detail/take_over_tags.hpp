@@ -7,7 +7,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/read_tags.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <string>
 #include <utility>

@@ -10,7 +10,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/tagging/detail/propagate_tags.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <cstdint>
 #include <string_view>

@@ -8,7 +8,7 @@
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/report/detail/report_names.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <string_view>
 
