@@ -89,7 +89,7 @@ CASES = [
      "no test uses peculiar"),
     ("include/stemma/tagging/policy_registry.hpp", lambda text: text.replace("cautious", "careful"), "cautious cannot be chosen"),
     ("tests/tagging/laws.cpp", replaced("in_packages", "others"), "in_packages is not checked"),
-    ("include/stemma/tagging/resolve_evidence.hpp", replaced("parameter_regions, leftovers,", "parameter_regions,"),
+    ("include/stemma/evidence/name_sources.hpp", replaced("parameter_regions, leftovers,", "parameter_regions,"),
      "name_sources lacks leftovers"),
     ("docs/policies/evidence.md", replaced("`leftovers`", "Leftovers"), "does not mention leftovers"),
     ("tests/evidence/leftovers.cpp", None, "has no test"),
