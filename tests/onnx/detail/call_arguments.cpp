@@ -5,6 +5,7 @@
 #include "../../find_in_model.hpp"
 #include "../../wire_builder.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ TEST_CASE("call_arguments: values are followed into and out of functions", "[cal
     const stemma::wire_model model(bytes);
     const stemma::detail::call_arguments arguments(model);
     const auto called = [&](const char* name, int function) {
-        return test::value_called(model, name,
-                                  function < 0 ? 0 : model.functions()[function].graph);
+        return test::value_called(
+            model, name,
+            function < 0 ? 0 : model.functions()[static_cast<std::size_t>(function)].graph);
     };
     const auto a = called("a", -1);
     const auto s = called("s", 1);
