@@ -41,7 +41,7 @@ struct evidence_facts {
 /// The input of sources of evidence: the operators, the modules, and facts that several of them
 /// need, each computed on first use.
 ///
-/// Facts from names, metadata and parameters need <stemma/evidence/detail/context_facts.hpp>.
+/// Facts from names, metadata and parameters need <stemma/evidence/name_sources.hpp>.
 template <operator_view Ops, module_view Modules>
 class evidence_context {
 public:

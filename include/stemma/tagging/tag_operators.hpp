@@ -92,11 +92,11 @@ consteval bool are_for_this_tagging() {
 
 } // namespace detail
 
-/// Determines for every operator the module it comes from, from the evidence in `chosen`.
+/// Determines for every operator the module it comes from.
 ///
 /// Queries the evidence, resolves its claims, propagates to operators without any, and names
-/// modules. Other policies not passed are the defaults: `by_weight`, `both_sides`,
-/// `not_infrastructure`, `class_paths`. Without evidence: see <stemma/tagging/tag_operators.hpp>.
+/// modules. Policies not passed are the defaults: `by_weight`, `both_sides`, `not_infrastructure`,
+/// `class_paths`, and with <stemma/tagging/tagger.hpp> the evidence of `name_sources`.
 /// Requires: policies that support concurrent calls if a `thread_scope` allows several threads.
 /// Complexity: linear in operators, edges and modules, times the cap on tag sets.
 template <operator_view Ops, module_view Modules, policy... Ps>

@@ -3,6 +3,9 @@
 
 #include "../../catch.hpp"
 
+#include <string>
+#include <vector>
+
 namespace test::evidence_detail_is_elementwise {
 
 TEST_CASE("is_elementwise: activations and arithmetic are, what moves or reduces is not") {
@@ -18,6 +21,18 @@ TEST_CASE("is_arithmetic: scaling and shifting, not what else treats elements al
     CHECK(stemma::detail::is_arithmetic("Mul"));
     CHECK_FALSE(stemma::detail::is_arithmetic("Pow"));
     CHECK_FALSE(stemma::detail::is_arithmetic("Relu"));
+}
+
+TEST_CASE("may_activate: elementwise steps that do more than scale or shift") {
+    const auto is_step = [](const std::vector<std::string>& types) {
+        return stemma::detail::may_activate(types, [](const std::string& type) { return type; });
+    };
+    CHECK(is_step({"Relu"}));
+    CHECK(is_step({"Sigmoid", "Mul"}));
+    CHECK_FALSE(is_step({"Mul"}));
+    CHECK_FALSE(is_step({"Sigmoid", "Softmax"}));
+    CHECK(stemma::detail::are_elementwise(std::vector<std::string>{"Mul"},
+                                          [](const std::string& type) { return type; }));
 }
 
 } // namespace test::evidence_detail_is_elementwise

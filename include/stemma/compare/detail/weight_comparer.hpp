@@ -96,6 +96,7 @@ struct weight_comparison {
     bool missing = false; ///< the data are missing in both models, and were not compared
 };
 
+/// Compares the data of two constants. Complexity: O(data).
 [[nodiscard]] inline weight_comparison compare_weights(tensor_content_reader& in_a,
                                                        const compared_constant& from,
                                                        tensor_content_reader& in_b,

@@ -100,7 +100,7 @@ public:
                 continue;
             }
             const auto unit = units_.behind(exits_.only(m));
-            if (!unit.empty() && computes_elementwise(unit) && !calculates(unit)) {
+            if (!unit.empty() && may_activate(unit, types())) {
                 f(m, unit);
             }
         }
@@ -159,7 +159,7 @@ private:
             const auto m = kinds[i].second;
             const auto exit = exits_.only(m);
             auto unit = exit == no_id ? std::vector<id>() : units_.behind(exit);
-            const bool fits = !unit.empty() && computes_elementwise(unit) &&
+            const bool fits = !unit.empty() && are_elementwise(unit, types()) &&
                               (units.empty() || are_alike(unit, units.front()));
             if (!fits) {
                 return {};
@@ -180,14 +180,9 @@ private:
         });
     }
 
-    [[nodiscard]] bool calculates(const std::vector<id>& unit) const {
-        return unit.size() == 1 && is_arithmetic(ops_.op_type(vertex_[unit.front()]));
-    }
-
-    /// Whether operators treat every element alike, as activations do.
-    [[nodiscard]] bool computes_elementwise(const std::vector<id>& unit) const {
-        return std::all_of(unit.begin(), unit.end(),
-                           [&](id v) { return is_elementwise(ops_.op_type(vertex_[v])); });
+    /// Returns: what says the type of an operator.
+    [[nodiscard]] auto types() const {
+        return [this](id v) { return ops_.op_type(vertex_[v]); };
     }
 
     const Ops& ops_;

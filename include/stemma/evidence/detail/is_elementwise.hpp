@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_IS_ELEMENTWISE_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,20 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Whether an operator type scales or shifts a value, which by itself is no activation.
 [[nodiscard]] inline bool is_arithmetic(std::string_view type) {
     return type == "Add" || type == "Sub" || type == "Mul" || type == "Div";
+}
+
+/// Whether all operators of a step are elementwise; `type_of(v)` is their type.
+template <class Step, class TypeOf>
+[[nodiscard]] bool are_elementwise(const Step& step, TypeOf type_of) {
+    return range::all_of(step, [&](auto v) { return is_elementwise(type_of(v)); });
+}
+
+/// Whether a step, which is not empty, may be an activation: it treats every element alike, and
+/// does more than scale or shift them.
+template <class Step, class TypeOf>
+[[nodiscard]] bool may_activate(const Step& step, TypeOf type_of) {
+    return are_elementwise(step, type_of) &&
+           (step.size() > 1 || !is_arithmetic(type_of(step.front())));
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

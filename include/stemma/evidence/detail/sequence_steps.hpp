@@ -277,7 +277,8 @@ private:
         } else if (units.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
             // A gap that remains does nothing any more, like a dropout: it comes last.
             take(vacant.front(), sequence, std::move(units.front()));
-        } else if (vacant.empty() && units.size() == 1 && activates(units.front()) &&
+        } else if (vacant.empty() && units.size() == 1 &&
+                   may_activate(units.front(), [&](id v) { return ops_.op_type(vertex_[v]); }) &&
                    (mixed || (holds_several(members[a].module) &&
                               !follows(members.back().module, units.front())))) {
             look_inside(members[a].module, units.front());
@@ -359,13 +360,6 @@ private:
             count += runs(c) ? 1U : 0U;
         }
         return code_.is_list(m) && count > 1;
-    }
-
-    /// Whether a step treats every element alike, and does more than scale or shift them.
-    [[nodiscard]] bool activates(const std::vector<id>& unit) const {
-        return range::all_of(unit,
-                             [&](id v) { return is_elementwise(ops_.op_type(vertex_[v])); }) &&
-               (unit.size() > 1 || !is_arithmetic(ops_.op_type(vertex_[unit.front()])));
     }
 
     /// Whether a step multiplies by a weight, whose name is lost then.

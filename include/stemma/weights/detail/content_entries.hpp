@@ -137,7 +137,7 @@ public:
             return true;
         }
         const auto type = search_.headers[t].data_type;
-        if (rounding == 0 || (type != float32 && type != float64)) {
+        if (rounding == 0 || !is_float_or_double(type)) {
             return false;
         }
         const auto a = rounded_to_floats(*values, type);

@@ -69,7 +69,7 @@ public:
         }
         for (const auto& one : find_convolutions(search_)) {
             if (!search_.is_open(one.weight) || one.bias == no_id ||
-                !is_wide(search_.headers[one.weight].data_type)) {
+                !is_float_or_double(search_.headers[one.weight].data_type)) {
                 continue;
             }
             const auto path = search_.modules.path(one.module);
@@ -197,11 +197,6 @@ private:
                        confidence::entry_content);
     }
 
-    /// Whether numbers of a type have the precision that factors are compared with.
-    [[nodiscard]] static bool is_wide(std::int64_t type) noexcept {
-        return type == float32 || type == float64;
-    }
-
     [[nodiscard]] bool is_kernel(const convolution& one, id e) const {
         return search_.relation(one.weight, e, false).transform ==
                parameter_origin::transform_kind::as_is;
@@ -268,7 +263,7 @@ private:
             const auto e = search_.entries.find(owner, attribute);
             const auto values =
                 e == no_id ? std::nullopt : contents_.values(search_.entries[e].name);
-            const bool fits = values && is_wide(values->data_type) &&
+            const bool fits = values && is_float_or_double(values->data_type) &&
                               search_.entries[e].shape == search_.entries[norm].shape;
             return fits ? rounded_to_floats(values->bytes(), values->data_type)
                         : std::vector<float>();

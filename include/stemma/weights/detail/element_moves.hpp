@@ -242,6 +242,11 @@ template <class Real>
     return reals_of<float>(bytes);
 }
 
+/// Whether a type has at least the precision of a float.
+[[nodiscard]] constexpr bool is_float_or_double(std::int64_t type) noexcept {
+    return type == float32 || type == float64;
+}
+
 /// Returns: numbers of a floating-point type as floats.
 [[nodiscard]] inline std::vector<float> rounded_to_floats(std::string_view bytes,
                                                           std::int64_t type) {

@@ -62,6 +62,10 @@ struct entry_values {
     return type == float32 ? std::move(sum) : convert_reals(sum, float32, type);
 }
 
+/// The type of tensors of floats or doubles.
+template <class Real>
+inline constexpr real_type type_of_real = std::is_same_v<Real, double> ? float64 : float32;
+
 /// The factor of a batch norm per channel, with the rounding steps of PyTorch's exporter.
 template <class Real>
 [[nodiscard]] std::vector<Real> norm_factors(const std::vector<Real>& weight,
@@ -295,7 +299,7 @@ private:
     /// `weight * f`, or `(bias - mean) * f + shift`, where `f` is the batch norm's factor.
     template <class Real>
     outcome folded(const parameter_origin& origin, const tensor_header& header) {
-        constexpr auto type = std::is_same_v<Real, double> ? float64 : float32;
+        constexpr auto type = type_of_real<Real>;
         const auto count = origin.entries.size();
         if (header.dims.empty() || count < (origin.bias ? 4U : 3U) || header.dims[0] < 0) {
             return fail("it is not a weight of a convolution");
@@ -356,7 +360,7 @@ private:
     /// Directions, each divided by its length and multiplied by the other entry; then transposed.
     template <class Real>
     outcome normed(const parameter_origin& origin, const tensor_header& header) {
-        constexpr auto type = std::is_same_v<Real, double> ? float64 : float32;
+        constexpr auto type = type_of_real<Real>;
         if (origin.entries.size() != 2) {
             return fail("it is not a weight with weight norm");
         }

@@ -95,6 +95,7 @@ length_axis_of(std::span<const std::int64_t> shape, std::span<const std::int64_t
     return lengths;
 }
 
+/// The same for doubles, in no particular order of rounding.
 [[nodiscard]] inline std::vector<double> weight_lengths(std::span<const double> values,
                                                         const length_axis& axis) {
     std::vector<double> lengths(axis.extent, 0);
