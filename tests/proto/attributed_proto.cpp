@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,6 +119,42 @@ onnx::ModelProto named_model() {
     return model;
 }
 
+/// Adds nodes that quantize a value and turn it into numbers again. Returns: the name of the
+/// result.
+std::string quantize(onnx::GraphProto& graph, const std::string& value, bool stored) {
+    if (!stored) {
+        test::add_node(graph, "QuantizeLinear", "", {value, "scale"}, {value + "_q"});
+    }
+    test::add_node(graph, "DequantizeLinear", "", {stored ? value : value + "_q", "scale"},
+                   {value + "_dq"});
+    return value + "_dq";
+}
+
+/// Quantizes the inputs of all products as a tool does, but for the data.
+onnx::ModelProto quantized(const onnx::ModelProto& model) {
+    auto result = model;
+    auto& graph = *result.mutable_graph();
+    graph.clear_node();
+    graph.add_initializer()->set_name("scale");
+    std::set<std::string> stored;
+    for (const auto& tensor : graph.initializer()) {
+        stored.insert(tensor.name());
+    }
+    std::map<std::string, std::string> converted;
+    for (auto node : model.graph().node()) {
+        if (node.op_type() == "MatMul" || node.op_type() == "Gemm" || node.op_type() == "Conv") {
+            for (int i = 0; i < 2; ++i) {
+                auto& name = converted[node.input(i)];
+                name = name.empty() ? quantize(graph, node.input(i), stored.contains(node.input(i)))
+                                    : name;
+                node.set_input(i, name);
+            }
+        }
+        *graph.add_node() = std::move(node);
+    }
+    return result;
+}
+
 } // namespace
 
 TEST_CASE("attributed_proto: agrees with the file of a message, and writes the same",
@@ -144,6 +182,51 @@ TEST_CASE("attributed_proto: uses captures, including traces, as for a file",
         }
     }
     CHECK(traced > 2);
+}
+
+TEST_CASE("attributed_proto: a trace finds the nodes of a quantized model without names",
+          "[onnx][attributed_proto]") {
+    std::size_t nodes = 0;
+    std::size_t others = 0;
+    std::size_t inserted = 0;
+    std::size_t astray = 0;
+    for (const auto& path : test::fixture_paths()) {
+        const fs::path file(path);
+        if (file.filename() != "anonymous.onnx" || !fs::exists(file.parent_path() / "trace.json")) {
+            continue;
+        }
+        INFO(path);
+        attribution_options options;
+        options.captures = stemma::captures({(file.parent_path() / "modules.json").string(),
+                                             (file.parent_path() / "trace.json").string()});
+        auto before = test::load(path);
+        auto after = quantized(before);
+        const attributed_proto original(before, options);
+        const attributed_proto attributed(after, options);
+        CHECK(attributed.known().capture_notes().size() == original.known().capture_notes().size());
+        const auto& expected = original.tags().attributions;
+        const auto& actual = attributed.tags().attributions;
+        std::map<std::string, id> maker;
+        id v = 0; // of the original
+        for (id w = 0; w < static_cast<id>(after.graph().node_size()); ++w) {
+            const auto& node = after.graph().node(static_cast<int>(w));
+            if (node.input_size() > 1 && node.input(1) == "scale") {
+                const auto made = maker.find(node.input(0));
+                inserted += made == maker.end() ? 0U : 1U;
+                astray += made != maker.end() && actual[w].module != actual[made->second].module;
+            } else {
+                ++nodes;
+                others += actual[w].module != expected[v++].module;
+            }
+            for (const auto& value : node.output()) {
+                maker[value] = w;
+            }
+        }
+    }
+    REQUIRE(nodes > 1000);
+    REQUIRE(inserted > 200);
+    CHECK(others * 200 <= nodes);
+    CHECK(astray * 50 <= inserted);
 }
 
 TEST_CASE("attributed_proto: derives the tree from names without a capture",

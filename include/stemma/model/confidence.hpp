@@ -56,6 +56,7 @@ inline constexpr float recorded_alone = 0.9F;    ///< a mark or a path alone: cu
 // Aligned operations.
 inline constexpr float aligned_reader = 0.97F;  ///< factor, from readers to a constant: alignment
 inline constexpr float aligned_handed = 0.9F;   ///< with the operation of its readers: alignment
+inline constexpr float aligned_passed = 0.85F;  ///< at most, inserted behind an operation: alignment
 inline constexpr float aligned_branch = 0.6F;   ///< at most, in a branch that never ran: alignment
 inline constexpr float aligned_against = 0.5F;  ///< at most, if a parameter disagrees: alignment
 inline constexpr float capture_flaw = 0.85F;    ///< at most, few parameters disagree: alignment

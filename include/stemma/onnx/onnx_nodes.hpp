@@ -346,7 +346,9 @@ private:
     [[nodiscard]] std::string_view convolution_input(id node, std::size_t i) const noexcept {
         const auto inputs = model_->inputs(node);
         const bool has = i < inputs.size() && inputs[i] != no_id;
-        return has && model_->op_type(node).ends_with("Conv") ? model_->value_name(inputs[i]) : "";
+        const auto type = model_->op_type(node);
+        const bool convolves = type.ends_with("Conv") && !type.ends_with("QLinearConv");
+        return has && convolves ? model_->value_name(inputs[i]) : "";
     }
 
     template <class Function>

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace test::align_detail_aligned_items {
@@ -19,6 +20,21 @@ namespace test::align_detail_aligned_items {
 using stemma::id;
 using stemma::trail;
 using stemma::detail::alignment_weights;
+
+TEST_CASE("find_captured_conversions: what programs quantize or cast by themselves",
+          "[alignment]") {
+    const auto find = [](const char* name) {
+        stemma::captured_operations captured;
+        captured.add({}, "torch.relu");
+        captured.add({}, name);
+        const auto program =
+            stemma::detail::find_captured_conversions(captured, stemma::torch_lexicon());
+        return std::pair(program.quantizes, program.casts);
+    };
+    CHECK(find("torch.masked_fill") == std::pair(false, false));
+    CHECK(find("torch.fake_quantize_per_tensor_affine") == std::pair(true, false));
+    CHECK(find("torch.Tensor.to") == std::pair(false, true));
+}
 
 TEST_CASE("describe_items: operations that could have been folded may be missing", "[alignment]") {
     stemma::captured_operations captured;

@@ -72,6 +72,54 @@ TEST_CASE("aligned_nodes: a stored number makes no data of a shape, a matrix doe
     CHECK(nodes.of_shapes == std::vector<bool>{false, true, true, false});
 }
 
+TEST_CASE("aligned_nodes: data pass what a quantizer inserted", "[alignment]") {
+    test::exported_graph graph;
+    const auto w = graph.parameter("w_quantized", {4, 8});
+    const auto scale = graph.parameter("w_scale", {4});
+    const auto relu = graph.add("Relu", {no_id});
+    const auto quantize = graph.add("QuantizeLinear", {relu}, {scale});
+    const auto dequantize = graph.add("DequantizeLinear", {quantize}, {scale});
+    const auto weight = graph.add("DequantizeLinear", {}, {w, scale});
+    const auto gemm = graph.add("Gemm", {dequantize, weight});
+    graph.finish();
+    const auto nodes = stemma::detail::aligned_nodes_finder(graph).find();
+    CHECK(nodes.vertex == std::vector<id>{relu, gemm});
+    CHECK(ranges::equal(nodes.producers[1], std::vector<id>{0}));
+    CHECK(ranges::equal(nodes.parameters[1], std::vector<id>{w}));
+    REQUIRE(nodes.passed.size() == 3);
+    CHECK(nodes.passed[0].vertex == quantize);
+    CHECK(nodes.passed[0].behind == relu);
+    CHECK(nodes.passed[1].vertex == dequantize);
+    CHECK(nodes.passed[1].behind == relu);
+    CHECK(nodes.passed[2].vertex == weight);
+    CHECK(nodes.passed[2].behind == no_id);
+    auto program = stemma::detail::aligned_nodes_finder(
+        graph, stemma::detail::run_order::as_written, {}, {.quantizes = true});
+    CHECK(program.find().vertex == std::vector<id>{relu, quantize, dequantize, weight, gemm});
+}
+
+TEST_CASE("aligned_nodes: data pass Casts of parameters, inputs and results", "[alignment]") {
+    test::exported_graph graph;
+    const auto w = graph.parameter("w", {4, 8});
+    const auto input = graph.add("Cast", {no_id});
+    const auto weight = graph.add("Cast", {}, {w});
+    const auto gemm = graph.add("Gemm", {input, weight});
+    const auto inside = graph.add("Cast", {gemm});
+    const auto relu = graph.add("Relu", {inside});
+    const auto result = graph.add("Cast", {relu});
+    graph.finish();
+    const auto find = [&](bool casts) {
+        return stemma::detail::aligned_nodes_finder(graph, stemma::detail::run_order::as_written,
+                                                    {}, {.casts = casts})
+            .find();
+    };
+    CHECK(find(false).vertex == std::vector<id>{gemm, inside, relu});
+    CHECK(ranges::equal(find(false).parameters[0], std::vector<id>{w}));
+    CHECK(find(false).passed.back().vertex == result);
+    CHECK(find(false).passed.back().behind == relu);
+    CHECK(find(true).vertex == std::vector<id>{input, gemm, inside, relu, result});
+}
+
 TEST_CASE("aligned_nodes: of inputs and of results, the one that ran first is first",
           "[alignment]") {
     test::exported_graph graph;

@@ -6,6 +6,7 @@
 
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/confidence.hpp>
 
 namespace test::align_detail_follow_converted {
 
@@ -29,7 +30,10 @@ TEST_CASE("follow_converted: a conversion goes with what it converts, or is left
     const auto cast = graph.add("Cast", {conv});
     const auto wanted = graph.add("Cast", {no_id});
     graph.finish();
-    const auto nodes = stemma::detail::aligned_nodes_finder(graph).find();
+    const auto nodes =
+        stemma::detail::aligned_nodes_finder(graph, stemma::detail::run_order::as_written, {},
+                                             {.quantizes = true, .casts = true})
+            .find();
     const auto items =
         stemma::detail::describe_items(captured, nodes.types, stemma::torch_lexicon(), {});
     stemma::alignment aligned;
@@ -46,6 +50,22 @@ TEST_CASE("follow_converted: a conversion goes with what it converts, or is left
     CHECK(aligned.of[moved].module == 5);
     CHECK(aligned.of[cast].module == 5);
     CHECK(aligned.of[wanted].module == 6);
+}
+
+TEST_CASE("follow_converted: what a quantizer inserted is never surer than its own name",
+          "[alignment]") {
+    test::exported_graph graph;
+    const auto relu = graph.add("Relu", {no_id});
+    const auto quantize = graph.add("QuantizeLinear", {relu});
+    graph.finish();
+    const auto nodes = stemma::detail::aligned_nodes_finder(graph).find();
+    stemma::alignment aligned;
+    aligned.of.resize(graph.size());
+    aligned.of[relu] = {4, 0, 0, 0.99F, true};
+    stemma::detail::follow_converted(nodes, {}, aligned);
+    CHECK(aligned.of[quantize].module == 4);
+    CHECK(aligned.of[quantize].confidence == stemma::detail::confidence::aligned_passed);
+    CHECK(stemma::detail::confidence::aligned_passed < stemma::detail::confidence::leftover);
 }
 
 } // namespace test::align_detail_follow_converted

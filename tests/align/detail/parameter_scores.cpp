@@ -104,4 +104,19 @@ TEST_CASE("parameter_scores: parameters without elements combine to nothing", "[
     CHECK(scores.agrees(matrix, 0) == false);
 }
 
+TEST_CASE("parameter_scores: a quantized weight is known by the name that it had", "[alignment]") {
+    test::exported_graph graph;
+    const auto quantized = graph.parameter("fc.weight_quantized", {4, 8});
+    const auto scale = graph.parameter("fc.weight_scale", {});
+    graph.finish();
+    stemma::captured_operations captured;
+    captured.add({}, "linear");
+    captured.add_parameter("fc.weight", std::vector<std::int64_t>{4, 8});
+    const alignment_weights weights;
+    const stemma::detail::parameter_scores scores(graph, captured, {}, graph.shapes, weights);
+    CHECK(scores.is_named(quantized));
+    CHECK_FALSE(scores.is_named(scale));
+    CHECK(scores.readers(quantized).size() == 1);
+}
+
 } // namespace test::align_detail_parameter_scores

@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../scratch_folder.hpp"
+#include "../../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/capture_reader.hpp>
@@ -21,6 +22,7 @@
 #include <stemma/record/detail/value_tags.hpp>
 
 #include <nlohmann/json.hpp>
+#include <range/v3/algorithm/equal.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -153,6 +155,23 @@ std::string tag(const attributed_model& opened, const test::scratch_folder& fold
 }
 
 } // namespace
+
+TEST_CASE("find_parameter_shapes: a matrix in blocks of a few bits has the shape of the matrix",
+          "[captured_claims]") {
+    auto product = test::node("MatMulNBits", {"x", "w", "scales"}, {"y"}, "", "com.microsoft");
+    for (const auto& [name, extent] : {std::pair("K", 64U), std::pair("N", 8U)}) {
+        product.inner(5, test::message().text(1, name).number(3, extent).number(20, 2));
+    }
+    auto graph = test::graph({product}, {"x"}, {"y"});
+    graph.inner(5, test::tensor("w", {8, 2, 16})).inner(5, test::tensor("scales", {16}));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    const auto shapes = stemma::detail::find_parameter_shapes(model, ops);
+    REQUIRE(shapes.knows(1));
+    CHECK(ranges::equal(shapes.of(0), std::vector{8, 64}));
+    CHECK(ranges::equal(shapes.of(1), std::vector{16}));
+}
 
 TEST_CASE("captured_claims: finds unnamed nodes", "[captured_claims]") {
     check_kind("unnamed", 0.995, 0.95, 0.001);

@@ -33,6 +33,37 @@ TEST_CASE("find_quantized: a product of integers is scaled behind it") {
     CHECK_FALSE(stemma::detail::find_quantized(ops, other).has_value());
 }
 
+TEST_CASE("find_quantized: the bias of a convolution of integers is added behind its scale") {
+    const auto find = [](const char* type, const char* other) {
+        test::operator_scene ops;
+        const auto product = ops.add({}, "", type);
+        const auto cast = ops.add({product}, "", "Cast");
+        const auto scaled = ops.add({cast}, "", "Mul");
+        const auto added = ops.add({}, "", other);
+        const auto bias = ops.add({scaled, added}, "", "Add");
+        return stemma::detail::find_quantized(ops, bias) == scaled;
+    };
+    CHECK(find("ConvInteger", "Constant"));
+    CHECK_FALSE(find("ConvInteger", "Relu"));
+    CHECK_FALSE(find("MatMulInteger", "Constant"));
+}
+
+TEST_CASE("is_inserted_by_quantizer: conversions of anything, and the product of two scales") {
+    test::operator_scene ops;
+    const auto weight = ops.add({}, "", "DequantizeLinear");
+    const auto quantize = ops.add({}, "", "DynamicQuantizeLinear");
+    const auto scale = ops.add({quantize}, "", "Mul");
+    const auto product = ops.add({quantize}, "", "MatMulInteger");
+    const auto cast = ops.add({product}, "", "Cast");
+    const auto result = ops.add({cast, scale}, "", "Mul");
+    const auto gate = ops.add({result}, "", "Mul");
+    for (const auto v : {weight, quantize, scale, cast, result}) {
+        CHECK(stemma::detail::is_inserted_by_quantizer(ops, v));
+    }
+    CHECK_FALSE(stemma::detail::is_inserted_by_quantizer(ops, product));
+    CHECK_FALSE(stemma::detail::is_inserted_by_quantizer(ops, gate));
+}
+
 TEST_CASE("find_quantized_bias: the addition of a parameter behind a quantized product") {
     const auto find = [](const char* product, const std::vector<const char*>& behind, bool biased) {
         test::operator_scene ops;

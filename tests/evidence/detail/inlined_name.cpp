@@ -62,4 +62,10 @@ TEST_CASE("find_inlined_scope: indistinguishable calls have no scope") {
     CHECK(scene.modules().size() == 1);
 }
 
+TEST_CASE("transposes_layout: a Transpose with a number of ONNX Runtime's") {
+    CHECK(stemma::detail::transposes_layout("Transpose_token_12"));
+    CHECK_FALSE(stemma::detail::transposes_layout("Transpose_12"));
+    CHECK_FALSE(stemma::detail::transposes_layout("/fc/Transpose_token_12"));
+}
+
 } // namespace test::evidence_detail_inlined_name

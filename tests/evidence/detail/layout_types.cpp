@@ -35,4 +35,11 @@ TEST_CASE("is_integer_product: products whose results a Cast turns into numbers"
     }
 }
 
+TEST_CASE("is_packed_product: products by a matrix of a few bits") {
+    for (const char* type : {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}) {
+        CHECK(stemma::detail::is_packed_product(type));
+    }
+    CHECK_FALSE(stemma::detail::is_packed_product("MatMulInteger"));
+}
+
 } // namespace test::evidence_detail_layout_types

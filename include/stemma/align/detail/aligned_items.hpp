@@ -103,6 +103,21 @@ struct alignment_weights {
     double hopeless_fit = -1; ///< the same: then the wide beam is of no use
 };
 
+/// Returns: what the operations convert by themselves. Complexity: O(distinct names).
+template <class Lexicon>
+[[nodiscard]] captured_conversions find_captured_conversions(const captured_operations& captured,
+                                                             const Lexicon& lexicon) {
+    captured_conversions program;
+    const auto& names = captured.names();
+    for (id n = 0; n < names.size(); ++n) {
+        for (const auto* type : {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}) {
+            program.quantizes |= lexicon.correspond(names[n], type) >= correspondence::part;
+        }
+        program.casts |= lexicon.correspond(names[n], "Cast") == correspondence::head;
+    }
+    return program;
+}
+
 template <class Lexicon>
 [[nodiscard]] aligned_items describe_items(const captured_operations& captured,
                                            const string_pool& types, const Lexicon& lexicon,

@@ -7,6 +7,8 @@
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
+#include <stemma/evidence/detail/find_quantized.hpp>
+#include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/model/detail/mark_matrices.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -17,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -56,9 +59,15 @@ private:
     std::vector<id> ends_;
 };
 
-/// The operators of a graph that an alignment places, in graph order. Constants and function bodies
-/// are excluded.
+/// The operators of a graph that an alignment places, in graph order. Constants, function bodies
+/// and what converts between types of numbers for a quantizer or runtime are excluded.
 struct aligned_nodes {
+    /// An operator that was inserted to convert, and data pass.
+    struct passed_operator {
+        id vertex = no_id;
+        id behind = no_id; ///< the one whose result it converts; `no_id` if it is none of these
+    };
+
     std::vector<id> vertex;
     std::vector<id> type;        ///< number of the operator type, with any non-standard domain
     std::vector<bool> of_shapes; ///< computes with shapes only
@@ -71,6 +80,7 @@ struct aligned_nodes {
     id_lists producers;          ///< among the aligned ones
     id_lists readers;
     string_pool types;
+    std::vector<passed_operator> passed;
     bool partial = false; ///< some operators are in function bodies
 
     [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
@@ -102,18 +112,26 @@ enum class run_order : std::uint8_t {
     as_read,    ///< everything the first result or input needs before what the second one needs
 };
 
+/// What a captured program converts by itself: then no tool inserted it.
+struct captured_conversions {
+    bool quantizes = false;
+    bool casts = false;
+};
+
 template <named_operators Ops>
 class aligned_nodes_finder {
 public:
     /// `ran` gives, by vertex index, when an operator ran, for those `as_read`: of inputs and of
     /// results, the earlier one is first. Outlives this.
     explicit aligned_nodes_finder(const Ops& ops, run_order order = run_order::as_written,
-                                  std::span<const id> ran = {})
+                                  std::span<const id> ran = {},
+                                  const captured_conversions& program = {})
         : ops_(ops)
         , graph_(ops.graph())
         , count_(num_vertices(graph_))
         , ran_(ran)
         , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
+        , program_(program)
         , place_(count_, no_id)
         , matrices_(mark_matrices(ops)) {
         result_.owner_of.push_back(no_id);
@@ -132,7 +150,12 @@ public:
             const auto i = index_of(graph_, v);
             const bool outside = in_function(v);
             result_.partial = result_.partial || outside;
-            if (!outside && (owns[i] || !is_constant(v))) {
+            if (outside) {
+                return;
+            }
+            if (is_inserted(v)) {
+                pass(v, static_cast<id>(i));
+            } else if (owns[i] || !is_constant(v)) {
                 add(v, static_cast<id>(i), owns[i]);
             }
         });
@@ -216,12 +239,71 @@ private:
             for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
                 reads = reads || !in_body || place_[index_of(graph_, source(*it, graph_))] != no_id;
             }
-            if constexpr (parameter_readers<Ops>) {
-                ops_.for_each_parameter(v, [&](id) { reads = true; });
-            }
+            for_each_parameter(v, [&](id) { reads = true; });
             return !reads;
         }
         return false;
+    }
+
+    /// Calls `f(p)` for the parameters of an operator, also those that a quantizer converts.
+    template <class Function>
+    void for_each_parameter(vertex_type v, Function f) const {
+        if constexpr (parameter_readers<Ops>) {
+            ops_.for_each_parameter(v, f);
+            for (auto [it, last] = in_edges(v, graph_); it != last && !converted_.empty(); ++it) {
+                const auto entry = converted_.find(index_of(graph_, source(*it, graph_)));
+                if (entry != converted_.end()) {
+                    f(entry->second);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] bool reads_data(vertex_type v) const {
+        if constexpr (data_aware_operators<Ops>) {
+            return ops_.reads_data(v);
+        }
+        return false;
+    }
+
+    /// Whether a tool inserted an operator to convert: also a Cast of a parameter, which programs
+    /// keep in the type that they use, and one of an input or a result of the model.
+    [[nodiscard]] bool is_inserted(vertex_type v) const {
+        if (!program_.quantizes && is_inserted_by_quantizer(ops_, v)) {
+            return true;
+        }
+        if (std::string_view(ops_.op_type(v)) != "Cast") {
+            return false;
+        }
+        bool reads = false;
+        for_each_parameter(v, [&](id) { reads = true; });
+        const auto [in, in_last] = in_edges(v, graph_);
+        const auto [out, out_last] = out_edges(v, graph_);
+        const bool ends = out == out_last && in != in_last &&
+                          place_[index_of(graph_, source(*in, graph_))] != no_id;
+        return reads || (!program_.casts && (reads_data(v) || ends));
+    }
+
+    /// Lets data pass an inserted operator: its readers read what it converts.
+    void pass(vertex_type v, id index) {
+        auto behind = find_quantized(ops_, v);
+        if (const auto [in, last] = in_edges(v, graph_);
+            in != last && std::string_view(ops_.op_type(v)) == "Cast") {
+            behind = source(*in, graph_);
+        }
+        const auto from = behind ? index_of(graph_, *behind) : index;
+        place_[index] = place_[from];
+        const auto node = place_[from];
+        result_.passed.push_back({index, node == no_id ? no_id : result_.vertex[node]});
+        auto parameter = no_id; // its first input; scales follow
+        if (const auto entry = converted_.find(from); entry != converted_.end()) {
+            parameter = entry->second;
+        } else if (!behind && !reads_data(v)) {
+            for_each_parameter(v, [&](id p) { parameter = parameter == no_id ? p : parameter; });
+        }
+        if (parameter != no_id) {
+            converted_.emplace(index, parameter);
+        }
     }
 
     /// Whether a parameter may be a number to compute shapes with, which an optimizer stored.
@@ -271,13 +353,11 @@ private:
             result_.producers.add(u);
         }
         result_.producers.close();
-        if constexpr (parameter_readers<Ops>) {
-            ops_.for_each_parameter(v, [&](id p) {
-                result_.parameters.add(p);
-                shapes_only = shapes_only && is_index(p);
-                fixed = false;
-            });
-        }
+        for_each_parameter(v, [&](id p) {
+            result_.parameters.add(p);
+            shapes_only = shapes_only && is_index(p);
+            fixed = false;
+        });
         result_.parameters.close();
         shapes_only = shapes_only && has_producer;
         if constexpr (data_aware_operators<Ops>) {
@@ -296,7 +376,9 @@ private:
     std::size_t count_;
     std::span<const id> ran_; // by vertex index; may be empty
     bool as_written_;
-    std::vector<id> place_;      // by vertex index
+    captured_conversions program_;
+    std::vector<id> place_;                         // by vertex index
+    std::unordered_map<std::size_t, id> converted_; // by vertex index: parameter behind conversions
     std::vector<bool> matrices_; // by parameter: must be a weight; empty if that cannot be told
     std::map<std::pair<id, id>, id> chain_of_body_;
     aligned_nodes result_;

@@ -43,7 +43,9 @@ public:
         : ops_(ops)
         , modules_(modules)
         , captured_(captured)
-        , nodes_(aligned_nodes_finder<Ops>(ops, order, ran).find())
+        , nodes_(aligned_nodes_finder<Ops>(ops, order, ran,
+                                           find_captured_conversions(captured, lexicon))
+                     .find())
         , items_(describe_items(captured, nodes_.types, lexicon, weights_))
         , parameters_(ops, captured, mapping, shapes, weights_)
         , stated_(modules, stated, nodes_)

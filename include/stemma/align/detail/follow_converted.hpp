@@ -8,8 +8,10 @@
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 
+#include <algorithm>
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -39,6 +41,12 @@ inline void follow_converted(const aligned_nodes& nodes, const aligned_items& it
         } else if (producers.size() == 1 &&
                    result.of[nodes.vertex[producers.front()]].module != no_id) {
             entry = result.of[nodes.vertex[producers.front()]];
+        }
+    }
+    for (const auto& inserted : nodes.passed) {
+        if (inserted.behind != no_id) {
+            auto& entry = result.of[inserted.vertex] = result.of[inserted.behind];
+            entry.confidence = std::min(entry.confidence, confidence::aligned_passed);
         }
     }
 }

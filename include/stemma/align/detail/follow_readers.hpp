@@ -30,6 +30,9 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, const stated_sco
         const auto v = nodes.vertex[n];
         aligned[v] = !nodes.fixed[n] || result.of[v].module != no_id;
     }
+    for (const auto& inserted : nodes.passed) {
+        aligned[inserted.vertex] = inserted.behind != no_id;
+    }
     for (auto v = order.rbegin(); v != order.rend(); ++v) {
         const auto i = index_of(graph, *v);
         if (aligned[i]) {

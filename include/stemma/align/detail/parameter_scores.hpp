@@ -5,6 +5,7 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/align/detail/aligned_items.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/find_quantized.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -58,8 +60,14 @@ public:
         : captured_(captured), shapes_(shapes), weights_(weights) {
         name_in_capture_.resize(ops.parameter_count(), no_id);
         for (id p = 0; p < name_in_capture_.size(); ++p) {
-            name_in_capture_[p] =
-                captured.parameter_names().find(mapping.apply(ops.parameter_name(p)));
+            const std::string_view name = ops.parameter_name(p);
+            name_in_capture_[p] = captured.parameter_names().find(mapping.apply(name));
+            for (const auto suffix : quantized_suffixes) {
+                if (name_in_capture_[p] == no_id && name.ends_with(suffix)) {
+                    name_in_capture_[p] = captured.parameter_names().find(
+                        mapping.apply(name.substr(0, name.size() - suffix.size())));
+                }
+            }
         }
         items_.resize(captured.parameter_names().size());
         for (id i = 0; i < captured.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <stemma/capture/detail/captured_export.hpp>
 #include <stemma/capture/detail/captured_json.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/find_quantized.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/evidence/user_frames.hpp>
@@ -19,6 +20,7 @@
 #include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -26,6 +28,7 @@
 #include <stemma/record/detail/recorded_claims.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,6 +36,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -55,14 +59,42 @@ namespace stemma::inline STEMMA_ABI::detail {
     return tensors;
 }
 
+/// Returns: the shapes of matrices that are stored in blocks of a few bits, as in PyTorch, by
+/// parameter. Complexity: O(nodes + fields of those that read such).
+[[nodiscard]] inline std::unordered_map<id, std::array<std::int64_t, 2>>
+find_packed_shapes(const wire_model& model, const onnx_operators<wire_model>& ops) {
+    std::unordered_map<id, std::array<std::int64_t, 2>> shapes;
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (!is_packed_product(model.op_type(node))) {
+            continue;
+        }
+        const node_attributes attributes(model, node);
+        const auto rows = attributes.whole("N");
+        const auto columns = attributes.whole("K");
+        auto packed = no_id; // the first parameter; scales follow
+        ops.for_each_parameter(node, [&](id p) { packed = packed == no_id ? p : packed; });
+        if (rows && columns && packed != no_id) {
+            shapes.emplace(packed, std::array{*rows, *columns});
+        }
+    }
+    return shapes;
+}
+
 /// Returns: the shapes of the initializers that operators read.
-/// Complexity: O(fields of initializers); data are not touched.
+/// Complexity: O(nodes + fields of initializers); data are not touched.
 [[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
                                                             const onnx_operators<wire_model>& ops) {
     parameter_shapes shapes;
-    for (const auto tensor : tensors_of_parameters(model, ops)) {
-        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
-                                   : read_value_header(model, model.tensors()[tensor]).dims);
+    const auto packed = find_packed_shapes(model, ops);
+    const auto tensors = tensors_of_parameters(model, ops);
+    for (id p = 0; p < tensors.size(); ++p) {
+        if (const auto entry = packed.find(p); entry != packed.end()) {
+            shapes.add(entry->second);
+        } else if (tensors[p] == no_id) {
+            shapes.add({});
+        } else {
+            shapes.add(read_value_header(model, model.tensors()[tensors[p]]).dims);
+        }
     }
     return shapes;
 }

@@ -26,6 +26,11 @@ inline constexpr std::string_view inlined_prefix = "_inlfunc_";
     return name.starts_with("gemm_output_reshape");
 }
 
+/// Whether a name is that of a Transpose that ONNX Runtime inserted between layouts.
+[[nodiscard]] inline bool transposes_layout(std::string_view name) {
+    return name.starts_with("Transpose_token_");
+}
+
 /// The scope of an operator that stood in a function.
 struct inlined_scope {
     std::string_view scope; ///< as written by torch's exporter, without enclosing slashes

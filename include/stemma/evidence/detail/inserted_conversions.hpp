@@ -25,7 +25,8 @@ template <named_operators Ops>
             is_conversion(ops.op_type(*it))
                 ? !makes_transposed(ops, *it)
                 : table.scope_of[index_of(graph, *it)] == no_id &&
-                      (reshapes_product(ops.name(*it)) || reshapes_layout(ops, *it));
+                      (reshapes_product(ops.name(*it)) || transposes_layout(ops.name(*it)) ||
+                       reshapes_layout(ops, *it));
         if (converts) {
             conversions.push_back(*it);
         }

@@ -35,6 +35,11 @@ namespace stemma::inline STEMMA_ABI::detail {
     return type == "MatMulInteger" || type == "ConvInteger";
 }
 
+/// Whether operators of a type multiply numbers by a matrix that is stored in blocks of a few bits.
+[[nodiscard]] inline bool is_packed_product(std::string_view type) {
+    return type.ends_with("NBits") || type.ends_with("Bnb4") || type.ends_with("FpQ4");
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_LAYOUT_TYPES_HPP
