@@ -54,13 +54,13 @@ inline constexpr float recorded = 0.95F;         ///< a mark confirmed by its ne
 inline constexpr float recorded_alone = 0.9F;    ///< a mark or a path alone: curve
 
 // Aligned operations.
-inline constexpr float aligned_reader = 0.97F;  ///< factor, from readers to a constant: alignment
-inline constexpr float aligned_handed = 0.9F;   ///< with the operation of its readers: alignment
-inline constexpr float aligned_passed = 0.85F;  ///< at most, inserted behind an operation: alignment
-inline constexpr float aligned_branch = 0.6F;   ///< at most, in a branch that never ran: alignment
-inline constexpr float aligned_against = 0.5F;  ///< at most, if a parameter disagrees: alignment
-inline constexpr float capture_flaw = 0.85F;    ///< at most, few parameters disagree: alignment
-inline constexpr float capture_doubt = 0.6F;    ///< at most, a large part does not fit: alignment
+inline constexpr float aligned_reader = 0.97F; ///< factor, from readers to a constant: alignment
+inline constexpr float aligned_handed = 0.9F;  ///< with the operation of its readers: alignment
+inline constexpr float aligned_passed = 0.85F; ///< at most, inserted behind an operation: alignment
+inline constexpr float aligned_branch = 0.6F;  ///< at most, in a branch that never ran: alignment
+inline constexpr float aligned_against = 0.5F; ///< at most, if a parameter disagrees: alignment
+inline constexpr float capture_flaw = 0.85F;   ///< at most, few parameters disagree: alignment
+inline constexpr float capture_doubt = 0.6F;   ///< at most, a large part does not fit: alignment
 inline constexpr float capture_of_other = 0.3F; ///< at most, most does not fit: alignment
 inline constexpr float capture_margin = 0.5F;   ///< to override another capture: defined
 
