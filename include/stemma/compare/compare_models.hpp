@@ -145,18 +145,13 @@ void write_initializers(json_writer<Sink>& json, const model_comparison& compari
     json.begin_object();
     json.member("equal", comparison.initializers.empty());
     json.member("same", comparison.same_initializers);
-    json.key("differences");
-    json.begin_array();
-    for (const auto& one : comparison.initializers) {
-        json.begin_object(true);
+    json.objects("differences", comparison.initializers, [&](const auto& one) {
         json.member("change", to_string(one.change));
         json.member("name", one.name);
         json.key("other");
         one.other.empty() ? json.null() : json.value(one.other);
         json.member("text", one.text);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
 }
 
@@ -169,29 +164,19 @@ void write_moves(json_writer<Sink>& json, const tag_comparison& tags, const onnx
     json.member("only_first", tags.only_first);
     json.member("only_second", tags.only_second);
     const auto write_counts = [&](std::string_view key, const auto& counts) {
-        json.key(key);
-        json.begin_array();
-        for (const auto& one : counts) {
-            json.begin_object(true);
+        json.objects(key, counts, [&](const auto& one) {
             json.member("tag", one.tag);
             json.member("nodes", one.nodes);
-            json.end_object();
-        }
-        json.end_array();
+        });
     };
     write_counts("vanished", tags.vanished);
     write_counts("appeared", tags.appeared);
-    json.key("moved");
-    json.begin_array();
-    for (const auto& one : tags.moves) {
-        json.begin_object(true);
+    json.objects("moved", tags.moves, [&](const auto& one) {
         json.member("from", one.from);
         json.member("to", one.to);
         json.member("nodes", one.nodes);
         json.member("example", position_text(first, one.example));
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
 }
 

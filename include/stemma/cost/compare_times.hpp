@@ -91,9 +91,7 @@ void write_json(Sink& sink, const module_times& first, const module_times& secon
     json.member("divided", first.is_divided());
     write_source("first", first);
     write_source("second", second);
-    json.key("modules");
-    json.begin_array();
-    for (const auto& pair : compare_times(first, second)) {
+    json.list("modules", compare_times(first, second), [&](const auto& pair) {
         const auto& tree = pair.first == no_id ? second.model().modules() : first.model().modules();
         const auto m = pair.first == no_id ? pair.second : pair.first;
         json.begin_object(true);
@@ -103,8 +101,7 @@ void write_json(Sink& sink, const module_times& first, const module_times& secon
         write_time("first", first, pair.first);
         write_time("second", second, pair.second);
         json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }

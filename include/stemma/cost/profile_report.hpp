@@ -77,17 +77,12 @@ void write_json(Sink& sink, const module_times& times) {
         json.end_object();
     }
     json.end_array();
-    json.key("unmatched");
-    json.begin_array();
-    for (const auto& one : times.unmatched()) {
-        json.begin_object(true);
+    json.objects("unmatched", times.unmatched(), [&](const auto& one) {
         json.member("name", one.name);
         json.member("op_type", one.op_type);
         json.member("us", one.microseconds);
         json.member("calls", one.calls);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }

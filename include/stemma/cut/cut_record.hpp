@@ -38,29 +38,18 @@ template <text_sink Sink>
 void write_json(Sink& sink, std::span<const cut_record> records, std::string_view source,
                 const module_tree& modules, const tag_table& tags) {
     json_writer json(sink);
-    const auto write_names = [&](std::string_view key, const std::vector<std::string>& names) {
-        json.key(key);
-        json.begin_array(true);
-        for (const auto& name : names) {
-            json.value(name);
-        }
-        json.end_array();
-    };
     json.begin_object();
     json.member("schema", "stemma.cuts/1");
     json.member("source", source);
-    json.key("cuts");
-    json.begin_array();
-    for (const auto& record : records) {
-        json.begin_object(true);
+    json.objects("cuts", records, [&](const auto& record) {
         json.member("module", modules.path(record.module));
         json.member("tag", tags.text(record.module));
         json.member("part", record.part);
         if (!record.file.empty()) {
             json.member("file", std::filesystem::path(record.file).filename().string());
         }
-        write_names("inputs", record.inputs);
-        write_names("outputs", record.outputs);
+        json.values("inputs", record.inputs);
+        json.values("outputs", record.outputs);
         json.member("status", record.is_refused() ? "refused" : "written");
         json.key("reason");
         record.is_refused() ? json.value(to_string(record.refusal)) : json.null();
@@ -68,9 +57,7 @@ void write_json(Sink& sink, std::span<const cut_record> records, std::string_vie
             json.member("text", record.text);
         }
         json.member("exact", record.exact);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }

@@ -270,19 +270,14 @@ private:
     template <class Json>
     void write_values(Json& json) const {
         const std::unordered_set<id> added(added_.begin(), added_.end());
-        json.key("values");
-        json.begin_array();
-        for (const auto value : shown_) {
-            json.begin_object(true);
+        json.objects("values", shown_, [&](const auto value) {
             json.member("name", model_.value_name(value));
             const auto producer = model_.producer(value);
             json.key("module");
             producer == no_id ? json.null() : json.value(path_of(producer));
             write_type(json, types_.type_of(value));
             json.member("added", added.contains(value));
-            json.end_object();
-        }
-        json.end_array();
+        });
     }
 
     template <class Json>
@@ -342,14 +337,11 @@ private:
     void write_modules(Json& json) const {
         const std::unordered_set<id> shown(shown_.begin(), shown_.end());
         const auto write_names = [&](std::string_view key, std::span<const id> values) {
-            json.key(key);
-            json.begin_array();
-            for (const auto value : values) {
+            json.list(key, values, [&](const auto value) {
                 if (shown.contains(value)) {
                     json.value(model_.value_name(value));
                 }
-            }
-            json.end_array();
+            });
         };
         json.key("modules");
         json.begin_array();
@@ -368,17 +360,13 @@ private:
 
     template <class Json>
     void write_left_out(Json& json) const {
-        json.key("left_out");
-        json.begin_array();
-        for (const auto& [value, why] : left_out_) {
-            json.begin_object(true);
+        json.objects("left_out", left_out_, [&](const auto& pair) {
+            const auto& [value, why] = pair;
             json.member("name", model_.value_name(value));
             json.member("graph", model_.graph_path(model_.graph_of_value(value)));
             json.member("module", path_of(model_.producer(value)));
             json.member("reason", to_string(why));
-            json.end_object();
-        }
-        json.end_array();
+        });
     }
 
     [[nodiscard]] std::string path_of(id node) const {

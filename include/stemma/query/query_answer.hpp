@@ -308,19 +308,12 @@ struct node_names {
 template <text_sink Sink>
 void write_json(json_writer<Sink>& json, const query_answer& answer, const onnx_model& model,
                 const module_tree& modules, const tagging& tagged) {
-    json.key("modules");
-    json.begin_array();
-    for (auto m : answer.modules) {
-        json.begin_object(true);
+    json.objects("modules", answer.modules, [&](auto m) {
         json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
         json.member("tag", tagged.tags.text(m));
-        json.end_object();
-    }
-    json.end_array();
-    json.key("nodes");
-    json.begin_array();
-    for (auto node : answer.nodes) {
+    });
+    json.list("nodes", answer.nodes, [&](auto node) {
         const auto module = tagged.attributions[node].module;
         json.begin_object(true);
         json.member("graph", model.graph_path(model.graph_of(node)));
@@ -330,18 +323,12 @@ void write_json(json_writer<Sink>& json, const query_answer& answer, const onnx_
         json.member("scope_module", modules.report_path(module));
         json.member("tag", tagged.tags.text(module));
         json.end_object();
-    }
-    json.end_array();
+    });
     const auto write_values = [&](std::string_view key, std::span<const id> values) {
-        json.key(key);
-        json.begin_array();
-        for (auto value : values) {
-            json.begin_object(true);
+        json.objects(key, values, [&](auto value) {
             json.member("graph", model.graph_path(model.graph_of_value(value)));
             json.member("name", model.value_name(value));
-            json.end_object();
-        }
-        json.end_array();
+        });
     };
     write_values("values", answer.values);
     write_values("initializers", answer.initializers);

@@ -103,25 +103,13 @@ analyze_modules(const wire_model& model, const operator_graph& graph, const modu
 template <text_sink Sink>
 void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
                     const wire_model& model, const module_tree& modules, std::span<const id> rows) {
-    json.key("confidence");
-    json.begin_array(true);
-    for (auto nodes : analysis.confidence) {
-        json.value(nodes);
-    }
-    json.end_array();
-    json.key("only_below");
-    json.begin_array();
-    for (const auto& [m, nodes] : analysis.only_below) {
-        json.begin_object(true);
+    json.values("confidence", analysis.confidence);
+    json.objects("only_below", analysis.only_below, [&](const auto& pair) {
+        const auto& [m, nodes] = pair;
         json.member("module", modules.report_path(m));
         json.member("nodes", nodes);
-        json.end_object();
-    }
-    json.end_array();
-    json.key("modules");
-    json.begin_array();
-    for (auto m : rows) {
-        json.begin_object(true);
+    });
+    json.objects("modules", rows, [&](auto m) {
         json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
         json.member("own_nodes", analysis.modules.own_nodes[m]);
@@ -141,52 +129,27 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
                         count);
         }
         json.end_object();
-        json.end_object();
-    }
-    json.end_array();
+    });
     const auto write_paths = [&](const char* key, std::span<const id> list) {
-        json.key(key);
-        json.begin_array(true);
-        for (auto m : list) {
-            json.value(modules.report_path(m));
-        }
-        json.end_array();
+        json.values(key, list, [&](auto m) { return modules.report_path(m); });
     };
-    json.key("shared_weights");
-    json.begin_array();
-    for (const auto& one : analysis.shared) {
-        json.begin_object(true);
+    json.objects("shared_weights", analysis.shared, [&](const auto& one) {
         json.member("name", model.value_name(one.value));
         json.member("bytes", one.bytes);
         write_paths("modules", one.modules);
-        json.end_object();
-    }
-    json.end_array();
-    json.key("shared_parameters");
-    json.begin_array();
-    for (const auto& group : modules.shared_parameters()) {
+    });
+    json.list("shared_parameters", modules.shared_parameters(), [&](const auto& group) {
         json.begin_array(true);
         for (const auto& path : group) {
             json.value(path);
         }
         json.end_array();
-    }
-    json.end_array();
+    });
     write_paths("without_nodes", analysis.without_nodes);
-    json.key("non_convex");
-    json.begin_array();
-    for (const auto& one : analysis.non_convex) {
-        json.begin_object(true);
+    json.objects("non_convex", analysis.non_convex, [&](const auto& one) {
         json.member("module", modules.report_path(one.module));
-        json.key("witness");
-        json.begin_array(true);
-        for (auto node : one.witness) {
-            json.value(position_text(model, node));
-        }
-        json.end_array();
-        json.end_object();
-    }
-    json.end_array();
+        json.values("witness", one.witness, [&](auto node) { return position_text(model, node); });
+    });
 }
 
 } // namespace detail

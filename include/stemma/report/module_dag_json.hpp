@@ -52,21 +52,11 @@ void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, co
         const auto& dag = dags.of(m, options.level);
         json.key(tagged.tags.text(m));
         json.begin_object();
-        json.key("nodes");
-        json.begin_array(true);
-        for (auto v : dag.operators) {
-            json.value(name_of(v));
-        }
-        json.end_array();
-        json.key("edges");
-        json.begin_array(true);
-        for (const auto& [producer, reader] : dag.edges) {
-            json.begin_array(true);
-            json.value(name_of(producer));
-            json.value(name_of(reader));
-            json.end_array();
-        }
-        json.end_array();
+        json.values("nodes", dag.operators, [&](auto v) { return name_of(v); });
+        json.flat_list("edges", dag.edges, [&](const auto& pair) {
+            const auto& [producer, reader] = pair;
+            json.row(name_of(producer), name_of(reader));
+        });
         json.end_object();
     }
     json.end_object();

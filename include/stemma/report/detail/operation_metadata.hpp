@@ -28,12 +28,9 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
         json.key(names.node(node));
         json.begin_object(true);
         json.member("op_type", model.op_type(node));
-        json.key("inputs");
-        json.begin_array(true);
-        for (auto value : model.inputs(node)) {
-            json.value(value == no_id ? std::string_view() : model.value_name(value));
-        }
-        json.end_array();
+        json.values("inputs", model.inputs(node), [&](auto value) {
+            return value == no_id ? std::string_view() : model.value_name(value);
+        });
         json.key("outputs");
         json.begin_array(true);
         for (id i = 0; i < model.output_count(node); ++i) {
@@ -55,9 +52,7 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
         json.begin_array(true);
         json.end_array();
         json.key("outputs");
-        json.begin_array(true);
-        json.value(model.value_name(value));
-        json.end_array();
+        json.row(model.value_name(value));
         json.key("tags");
         write_tags(json, tagged.tags, values.pool, values.sets[value]);
         json.end_object();
