@@ -5,7 +5,6 @@
 #include "terminal.hpp"
 
 #include <stemma/core/parallel.hpp>
-#include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/write_rope.hpp>

@@ -2,7 +2,7 @@
 #include "common.hpp"
 #include "onnx_library.hpp"
 
-#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/value_definitions.hpp>

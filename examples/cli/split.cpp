@@ -3,7 +3,7 @@
 #include "onnx_library.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/cost/cost_measure.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/partition.hpp>
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_to_folder.hpp>

@@ -2,7 +2,6 @@
 #include "common.hpp"
 #include "report.hpp"
 
-#include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/module_times.hpp>
 #include <stemma/cost/profile_readers.hpp>

@@ -6,7 +6,7 @@
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/report/model_analysis.hpp>
+#include <stemma/report/analyze_model.hpp>
 
 #include <algorithm>
 #include <string>

@@ -8,7 +8,9 @@
 #include <stemma/error.hpp>
 #include <stemma/open/attributed_model.hpp>
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -138,6 +140,21 @@ TEST_CASE("read_overlay: says in one line what is wrong, and where") {
         const auto said = refusal(text);
         CHECK(said.find(reason) != said.npos);
         CHECK(said.find('\n') == said.npos);
+    }
+}
+
+TEST_CASE("find_overlay_format: every report has columns of different names") {
+    CHECK(stemma::detail::find_overlay_format("stemma.tree/1") == nullptr);
+    CHECK(stemma::detail::find_overlay_format(stemma::detail::own_overlay_schema) == nullptr);
+    for (const auto& format : stemma::detail::overlay_formats) {
+        CHECK(stemma::detail::find_overlay_format(format.schema) == &format);
+        CHECK(stemma::detail::known_overlay_schemas().find(format.schema) != std::string::npos);
+        std::set<std::string_view> names;
+        for (const auto& field : format.fields) {
+            CHECK(names.insert(field.name).second);
+            CHECK_FALSE(field.of_module.empty());
+            CHECK((format.divisor.empty() ? !field.divided : true));
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 #ifndef STEMMA_EXAMPLES_REPORT_STEMMA_REPORT_HTML_DIFF_HPP
 #define STEMMA_EXAMPLES_REPORT_STEMMA_REPORT_HTML_DIFF_HPP
 
-#include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/core/id.hpp>

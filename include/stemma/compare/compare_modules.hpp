@@ -6,7 +6,6 @@
 #include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/detail/weight_comparer.hpp>
-#include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/core/detail/hash.hpp>

@@ -7,10 +7,8 @@
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/complete_calls.hpp>
-#include <stemma/cut/detail/convex_runs.hpp>
 #include <stemma/cut/detail/cut_facts.hpp>
-#include <stemma/cut/detail/find_gaps.hpp>
-#include <stemma/cut/detail/shared_cut_facts.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/dependence.hpp>
 #include <stemma/onnx/detail/called_functions.hpp>

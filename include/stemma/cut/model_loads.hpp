@@ -3,7 +3,6 @@
 #define STEMMA_CUT_MODEL_LOADS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/detail/split_skeleton.hpp>
 #include <stemma/model/attribution.hpp>

@@ -7,10 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/cut.hpp>
-#include <stemma/cut/detail/convex_runs.hpp>
-#include <stemma/cut/detail/find_gaps.hpp>
-#include <stemma/cut/detail/find_on_paths.hpp>
-#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/edge_values.hpp>
 

@@ -5,7 +5,9 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/detail/range.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/cut.hpp>
+#include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
@@ -15,8 +17,8 @@
 #include <stemma/cut/detail/split_writer.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/cut/model_loads.hpp>
+#include <stemma/cut/partition.hpp>
 #include <stemma/cut/split_manifest.hpp>
-#include <stemma/cut/split_options.hpp>
 #include <stemma/cut/split_planner.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
@@ -30,6 +32,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +40,21 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+/// Options for dividing a model into parts that run in sequence.
+struct split_options {
+    any_policy<partition_category, operator_graph> partition =
+        balanced_parts{};                             ///< the part of each node
+    any_policy<cost_category> cost = cost_in_bytes{}; ///< what a node adds to its part
+    cost_options work{};                              ///< how a node's work is counted
+    bool merge = false;                               ///< merge levels of a part where possible
+    data_placement data = data_placement::copy;       ///< of external weights
+    bool force = false;                               ///< replace existing files
+    std::vector<std::string> spared{};                ///< files never replaced, like the model
+    bool sync = true;                                 ///< wait until the bytes are on the medium
+    type_inference infer{}; ///< called at most once, if the type of a boundary value is unknown
+    std::function<void(std::string_view)> note{}; ///< receives notes for the user
+};
 
 namespace detail {
 

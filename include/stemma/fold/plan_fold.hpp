@@ -11,9 +11,7 @@
 #include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/fold_regions.hpp>
-#include <stemma/fold/detail/folded_modules.hpp>
 #include <stemma/fold/detail/region_classes.hpp>
-#include <stemma/fold/detail/region_exports.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>

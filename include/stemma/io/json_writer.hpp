@@ -132,6 +132,7 @@ public:
     }
 
     /// A key and an array of what `write(one)` writes for each element of a range.
+    /// Complexity: O(elements), and what the writing takes.
     template <class Range, class Write>
     void list(std::string_view name, Range&& range, Write write, bool flat = false) {
         key(name);

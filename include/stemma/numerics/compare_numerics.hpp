@@ -9,6 +9,7 @@
 #include <stemma/numerics/value_file.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -67,19 +68,9 @@ struct numerics_report {
 /// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view
 to_string(numerics_report::module_verdict verdict) noexcept {
-    switch (verdict) {
-    case numerics_report::module_verdict::within:
-        return "within";
-    case numerics_report::module_verdict::adds:
-        return "adds";
-    case numerics_report::module_verdict::passes_on:
-        return "passes_on";
-    case numerics_report::module_verdict::unclear:
-        return "unclear";
-    case numerics_report::module_verdict::not_compared:
-        return "not_compared";
-    }
-    return "";
+    constexpr std::array<std::string_view, 5> names{"within", "adds", "passes_on", "unclear",
+                                                    "not_compared"};
+    return names[static_cast<std::size_t>(verdict)];
 }
 
 /// Options of `compare_numerics`.

@@ -6,7 +6,7 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/cut_options.hpp>
-#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>

@@ -4,7 +4,6 @@
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/nearest_texts.hpp>
-#include <stemma/query/detail/query_keys.hpp>
 #include <stemma/query/detail/query_lexer.hpp>
 #include <stemma/query/query.hpp>
 

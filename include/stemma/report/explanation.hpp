@@ -13,7 +13,7 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/sidecar.hpp>
-#include <stemma/report/detail/read_position.hpp>
+#include <stemma/report/detail/report_names.hpp>
 #include <stemma/report/module_explanation.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_descriptions.hpp>

@@ -6,9 +6,7 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
-#include <stemma/cut/detail/convex_runs.hpp>
 #include <stemma/cut/detail/find_reentry.hpp>
-#include <stemma/cut/detail/order_stretch.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/onnx/detail/find_weights.hpp>

@@ -9,7 +9,6 @@
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/cut_planner.hpp>
-#include <stemma/cut/cut_record.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/part_files.hpp>
