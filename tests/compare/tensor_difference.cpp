@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/compare/tensor_difference.hpp>
 
+#include "../bytes_of.hpp"
 #include "../catch.hpp"
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,13 +13,6 @@
 namespace test::compare_tensor_difference {
 
 namespace {
-
-template <class Number>
-std::string bytes_of(const std::vector<Number>& numbers) {
-    std::string bytes(numbers.size() * sizeof(Number), '\0');
-    std::memcpy(bytes.data(), numbers.data(), bytes.size());
-    return bytes;
-}
 
 stemma::tensor_header header(std::int64_t type, std::int64_t elements) {
     stemma::tensor_header tensor;

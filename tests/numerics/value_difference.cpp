@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/numerics/value_difference.hpp>
 
+#include "../bytes_of.hpp"
 #include "../catch.hpp"
 
 #include <cmath>
@@ -15,10 +16,6 @@ namespace {
 
 stemma::tensor_values of(const std::string& bytes) {
     return {11, {static_cast<std::int64_t>(bytes.size() / 8)}, bytes, "", ""};
-}
-
-std::string bytes_of(const std::vector<double>& numbers) {
-    return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)};
 }
 
 stemma::value_difference difference(const std::vector<double>& a, const std::vector<double>& b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/analyze_model.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
 
@@ -23,11 +24,6 @@ namespace test::report_analyze_model {
 namespace {
 
 using stemma::id;
-
-stemma::attributed_model open_bert() {
-    return {test::fixture("bert_micro/model.onnx"),
-            {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
-}
 
 std::string csv(stemma::model_report::table table, const stemma::model_report& report,
                 const stemma::attributed_model& opened) {
@@ -65,7 +61,7 @@ stemma::attribution_options with_capture(const std::string& fixture) {
 } // namespace
 
 TEST_CASE("analyze_model: a query restricts the analysis") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     const auto all = stemma::analyze_model(opened);
     CHECK(all.summary.nodes == opened.model().node_count());
     const auto some = stemma::analyze_model(opened, "encoder.layer.0");
@@ -76,7 +72,7 @@ TEST_CASE("analyze_model: a query restricts the analysis") {
 }
 
 TEST_CASE("analyze_model: is about nodes, and the modules that contain them") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto whole = stemma::analyze_model(opened);
     CHECK(whole.nodes.size() == opened.model().node_count());
     CHECK(whole.modules.size() == opened.modules().size());
@@ -105,7 +101,7 @@ TEST_CASE("analyze_model: says what each part of a capture decides") {
 }
 
 TEST_CASE("write_json: has the members of a summary, and the analysis") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     const auto report = stemma::analyze_model(opened);
     stemma::string_sink sink;
     stemma::write_json(sink, report, opened);
@@ -116,7 +112,7 @@ TEST_CASE("write_json: has the members of a summary, and the analysis") {
 }
 
 TEST_CASE("write_csv: one row per entry, below the headings") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     const auto report = stemma::analyze_model(opened);
     using table = stemma::model_report::table;
     CHECK(csv(table::tags, report, opened).starts_with("tag,nodes\n"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/export_model.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
+#include "../count_of.hpp"
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
 
-#include <stemma/capture/captures.hpp>
-#include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 
@@ -21,11 +21,6 @@ namespace test::report_export_model {
 
 namespace {
 
-stemma::attributed_model open_bert() {
-    return {test::fixture("bert_micro/model.onnx"),
-            {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
-}
-
 template <class Write>
 std::string text_of(Write write) {
     stemma::string_sink sink;
@@ -33,39 +28,31 @@ std::string text_of(Write write) {
     return sink.text;
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-    std::size_t times = 0;
-    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
-        ++times;
-    }
-    return times;
-}
-
 } // namespace
 
 TEST_CASE("write_graphml: has all nodes, and modules only where graphs nest") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto nested = text_of([&](auto& sink) { stemma::write_graphml(sink, opened); });
     const auto flat = text_of(
         [&](auto& sink) { stemma::write_graphml(sink, opened, stemma::graphml_form::flat); });
-    CHECK(count(flat, "<node id=\"n") == opened.model().node_count());
-    CHECK(count(nested, "<node id=\"n") >= opened.model().node_count());
-    CHECK(count(flat, "<graph ") == 1);
-    CHECK(count(nested, "<graph ") > 1);
+    CHECK(test::count_of(flat, "<node id=\"n") == opened.model().node_count());
+    CHECK(test::count_of(nested, "<node id=\"n") >= opened.model().node_count());
+    CHECK(test::count_of(flat, "<graph ") == 1);
+    CHECK(test::count_of(nested, "<graph ") > 1);
 }
 
 TEST_CASE("write_dot: draws one module, with what it reads") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     stemma::collapse_options fold;
     fold.root = stemma::find_modules(opened, "encoder.layer.0.attention").front();
     const auto dot = text_of([&](auto& sink) { stemma::write_dot(sink, opened, fold); });
     CHECK(dot.starts_with("digraph"));
-    CHECK(count(dot, "{") == count(dot, "}"));
+    CHECK(test::count_of(dot, "{") == test::count_of(dot, "}"));
     CHECK(dot != text_of([&](auto& sink) { stemma::write_dot(sink, opened); }));
 }
 
 TEST_CASE("write_model_explorer: is named after the file, and overlays add up") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto text = text_of([&](auto& sink) { stemma::write_model_explorer(sink, opened); });
     CHECK(nlohmann::json::parse(text).dump().find("model.onnx") != std::string::npos);
     const auto sum = [&](stemma::overlay what) {
@@ -84,7 +71,7 @@ TEST_CASE("write_model_explorer: is named after the file, and overlays add up") 
 }
 
 TEST_CASE("write_module_dags: the names are those of write_operation_metadata") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     const auto dags = nlohmann::json::parse(
         text_of([&](auto& sink) { stemma::write_module_dags(sink, opened); }));
     const auto operations = nlohmann::json::parse(
@@ -98,7 +85,7 @@ TEST_CASE("write_module_dags: the names are those of write_operation_metadata") 
 }
 
 TEST_CASE("write_tree: has the modules that are shown") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto tree = [&](const std::vector<bool>& shown) {
         return nlohmann::json::parse(
             text_of([&](auto& sink) { stemma::write_tree(sink, opened, shown); }));

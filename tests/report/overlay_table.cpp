@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/overlay_table.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
-#include "../model_files.hpp"
+#include "../refusal.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
 #include <stemma/open/attributed_model.hpp>
 
@@ -22,23 +22,12 @@ namespace {
 using stemma::id;
 
 const stemma::attributed_model& mlp() {
-    static const stemma::attributed_model opened(
-        test::fixture("mlp/model.onnx"),
-        {.captures = stemma::captures({test::fixture("mlp/modules.json")})});
+    static const auto opened = test::captured_model("mlp");
     return opened;
 }
 
 stemma::overlay_table read(const std::string& text) {
     return stemma::read_overlay(text, "over.json", mlp());
-}
-
-std::string refusal(const std::string& text) {
-    try {
-        static_cast<void>(read(text));
-    } catch (const stemma::error& e) {
-        return e.what();
-    }
-    return "";
 }
 
 double number(const stemma::overlay_table::cell& cell) {
@@ -137,7 +126,7 @@ TEST_CASE("read_overlay: says in one line what is wrong, and where") {
     };
     for (const auto& [text, reason] : wrong) {
         CAPTURE(text.substr(0, 80), reason);
-        const auto said = refusal(text);
+        const std::string said = test::refusal([&] { return read(text); }).what();
         CHECK(said.find(reason) != said.npos);
         CHECK(said.find('\n') == said.npos);
     }

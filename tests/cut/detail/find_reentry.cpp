@@ -3,7 +3,6 @@
 
 #include "../../catch.hpp"
 #include "../../random_dags.hpp"
-#include "../../random_numbers.hpp"
 #include "../../vertex_set_scene.hpp"
 
 #include <algorithm>
@@ -19,8 +18,6 @@ using stemma::id;
 using stemma::no_id;
 
 } // namespace
-
-namespace {} // namespace
 
 TEST_CASE("find_reentry: finds a path out and back iff there is one", "[algorithm][find_reentry]") {
     test::for_random_vertex_sets([](const test::vertex_set_scene& s) {
@@ -42,40 +39,25 @@ TEST_CASE("find_reentry: finds a path out and back iff there is one", "[algorith
 }
 
 TEST_CASE("find_gaps: adding exactly the gaps makes a set convex", "[algorithm][find_gaps]") {
-    test::random_numbers random(21);
     std::size_t gaps = 0;
-    for (int round = 0; round < 2000; ++round) {
-        const auto size = 1 + random(14);
-        const test::random_dag dag(random, size, size + random(2 * size));
-        stemma::detail::vertex_set set(size);
-        std::vector<stemma::id> members;
-        for (stemma::id v = 0; v < size; ++v) {
-            set.apart[v] = random.one_in(6);
-            set.inside[v] = random.one_in(2);
-            if (set.inside[v]) {
-                members.push_back(v);
-            }
-        }
-        const auto reaches = test::reachability_around(dag.edges, set.apart);
-        const stemma::detail::order_stretch<stemma::operator_graph> stretch(dag.graph, dag.order,
-                                                                            dag.order, members);
-        const auto vertices = stemma::detail::find_gaps(dag.graph, set, stretch);
+    test::for_random_vertex_sets([&](test::vertex_set_scene s) {
+        const auto vertices = stemma::detail::find_gaps(s.dag.graph, s.set, s.stretch());
         gaps += vertices.size();
-        for (stemma::id v = 0; v < size; ++v) {
+        for (id v = 0; v < s.rank.size(); ++v) {
             bool from = false;
             bool to = false;
-            for (auto m : members) {
-                from = from || (!set.apart[m] && reaches[m][v]);
-                to = to || (!set.apart[m] && reaches[v][m]);
+            for (auto m : s.members) {
+                from = from || (!s.set.apart[m] && s.reaches[m][v]);
+                to = to || (!s.set.apart[m] && s.reaches[v][m]);
             }
-            const bool between = set.is_outside(v) && from && to;
+            const bool between = s.set.is_outside(v) && from && to;
             CHECK((std::find(vertices.begin(), vertices.end(), v) != vertices.end()) == between);
         }
         for (auto v : vertices) {
-            set.inside[v] = true;
+            s.set.inside[v] = true;
         }
-        CHECK_FALSE(test::leads_out_and_back(reaches, set.inside, set.apart));
-    }
+        CHECK_FALSE(test::leads_out_and_back(s.reaches, s.set.inside, s.set.apart));
+    });
     CHECK(gaps > 0);
 }
 
