@@ -49,8 +49,19 @@ void write_diff_nodes(json_writer<Sink>& json, const model_diff::changed_module&
 }
 
 template <text_sink Sink>
-void write_diff_weights(json_writer<Sink>& json, const model_diff::changed_module& entry,
-                        const onnx_model& first, const onnx_model& second) {
+void write_diff_counts(json_writer<Sink>& json, const model_diff::changed_module& entry) {
+    json.key("nodes");
+    json.begin_object(true);
+    json.member("only_first", entry.only_first.size());
+    json.member("only_second", entry.only_second.size());
+    json.member("rewired", entry.rewired.size());
+    json.end_object();
+}
+
+/// Writes the weights, and the `nodes` if asked for.
+template <text_sink Sink>
+void write_diff_contents(json_writer<Sink>& json, const model_diff::changed_module& entry,
+                         const onnx_model& first, const onnx_model& second, bool nodes) {
     json.objects("weights", entry.weights, [&](const auto& weight) {
         json.member("first", first.value_name(weight.first));
         json.member("second", second.value_name(weight.second));
@@ -67,6 +78,12 @@ void write_diff_weights(json_writer<Sink>& json, const model_diff::changed_modul
             json.null();
         }
     });
+    if (nodes) {
+        json.key("list");
+        json.begin_object();
+        write_diff_nodes(json, entry, first, second);
+        json.end_object();
+    }
 }
 
 template <text_sink Sink>
@@ -83,21 +100,10 @@ void write_diff_module(json_writer<Sink>& json, const model_diff::changed_module
                                                       : second.modules().class_name(entry.second));
     json.values("changes", entry.changes, [&](auto change) { return to_string(change); });
     json.member("same_boundary", entry.same_boundary);
-    json.key("nodes");
-    json.begin_object(true);
-    json.member("only_first", entry.only_first.size());
-    json.member("only_second", entry.only_second.size());
-    json.member("rewired", entry.rewired.size());
-    json.end_object();
+    write_diff_counts(json, entry);
     json.values("into", entry.has(model_diff::change::fused) ? entry.into : std::vector<id>(),
                 [&](id m) { return second.modules().report_path(m); });
-    write_diff_weights(json, entry, first.model(), second.model());
-    if (nodes) {
-        json.key("list");
-        json.begin_object();
-        write_diff_nodes(json, entry, first.model(), second.model());
-        json.end_object();
-    }
+    write_diff_contents(json, entry, first.model(), second.model(), nodes);
     json.end_object();
 }
 

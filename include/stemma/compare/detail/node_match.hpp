@@ -128,6 +128,28 @@ private:
         return result;
     }
 
+    /// Returns: a hash of the keys of what a vertex reads.
+    [[nodiscard]] static std::uint64_t hash_producers(const matched_graph& side, const keys& of,
+                                                      id v) {
+        std::uint64_t around = 0;
+        for (auto [e, last] = in_edges(v, *side.graph); e != last; ++e) {
+            const auto from = (*e).source;
+            around +=
+                side.quiet[from] != 0 ? 0 : hash_mix(of[from], ports_of(*side.graph, (*e).index));
+        }
+        return around;
+    }
+
+    /// Returns: a hash of the keys of what reads a vertex, each plus `salt`.
+    [[nodiscard]] static std::uint64_t hash_readers(const matched_graph& side, const keys& of, id v,
+                                                    std::uint64_t salt) {
+        std::uint64_t around = 0;
+        for (auto [e, last] = out_edges(v, *side.graph); e != last; ++e) {
+            around += hash_mix(of[(*e).target] + salt, ports_of(*side.graph, (*e).index));
+        }
+        return around;
+    }
+
     /// Returns: by vertex a hash of its neighbourhood up to that many steps.
     [[nodiscard]] static keys surroundings(const matched_graph& side, std::size_t steps,
                                            bool with_weights, bool placed) {
@@ -136,20 +158,10 @@ private:
                             with_weights ? s.weight[v] : 0);
         });
         keys next(now.size());
-        const auto& graph = *side.graph;
         for (std::size_t step = 0; step < steps; ++step) {
             for (id v = 0; v < now.size(); ++v) {
-                std::uint64_t around = 0;
-                for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
-                    const auto from = (*e).source;
-                    around += side.quiet[from] != 0
-                                  ? 0
-                                  : hash_mix(now[from], ports_of(graph, (*e).index));
-                }
-                for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
-                    around += hash_mix(now[(*e).target] + 1, ports_of(graph, (*e).index));
-                }
-                next[v] = hash_mix(now[v], around);
+                next[v] =
+                    hash_mix(now[v], hash_producers(side, now, v) + hash_readers(side, now, v, 1));
             }
             now.swap(next);
         }
@@ -162,24 +174,11 @@ private:
         auto result = keys_of(side, [&](const matched_graph& s, id v) {
             return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0), s.weight[v]);
         });
-        const auto& graph = *side.graph;
         const auto count = static_cast<id>(result.size());
         for (id i = 0; i < count; ++i) {
             const auto v = backwards ? i : count - 1 - i;
-            std::uint64_t around = 0;
-            if (backwards) {
-                for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
-                    const auto from = (*e).source;
-                    around += side.quiet[from] != 0
-                                  ? 0
-                                  : hash_mix(result[from], ports_of(graph, (*e).index));
-                }
-            } else {
-                for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
-                    around += hash_mix(result[(*e).target], ports_of(graph, (*e).index));
-                }
-            }
-            result[v] = hash_mix(result[v], around);
+            result[v] = hash_mix(result[v], backwards ? hash_producers(side, result, v)
+                                                      : hash_readers(side, result, v, 0));
         }
         return result;
     }
