@@ -225,8 +225,8 @@ private:
             }
             json_.end_array();
             json_.begin_array(true);
-            for (stemma::id i = 0; i < model_.output_count(node); ++i) {
-                json_.value(model_.first_output(node) + i);
+            for (auto value : model_.outputs(node)) {
+                json_.value(value);
             }
             json_.end_array();
             write_hidden_reads(node);

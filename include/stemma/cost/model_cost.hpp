@@ -124,8 +124,8 @@ public:
             macs_.push_back(value(collector.macs()[node]).estimate(typical));
             polynomial produced;
             bool is_sized = true;
-            for (id i = 0; i < model.output_count(node); ++i) {
-                const auto bytes = collector.bytes()[model.first_output(node) + i];
+            for (auto made : model.outputs(node)) {
+                const auto bytes = collector.bytes()[made];
                 is_sized = is_sized && bytes != detail::any_extent;
                 produced += value(bytes);
             }

@@ -325,8 +325,7 @@ private:
         nodes.insert(nodes.end(), plan.clones.begin(), plan.clones.end());
         std::sort(nodes.begin(), nodes.end());
         for (auto node : nodes) {
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                const auto value = model_.first_output(node) + i;
+            for (auto value : model_.outputs(node)) {
                 if (!model_.value_name(value).empty() &&
                     (shared_->exposed[value] || seen_[value] == plan_number_)) {
                     plan.outputs.push_back(value);

@@ -3,7 +3,6 @@
 #define STEMMA_CUT_MODEL_CUTTER_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
@@ -157,12 +156,7 @@ public:
     std::vector<cut_record> write_all(const attributed_model& opened, std::span<const id> modules,
                                       const std::string& folder) {
         const std::vector<id> wanted(modules.begin(), modules.end());
-        const bool is_new = detail::make_folder(folder);
-        const detail::on_failure leave_nothing([&] {
-            if (is_new) {
-                std::filesystem::remove(folder); // unless it has parts
-            }
-        });
+        const auto leave_nothing = detail::make_folder(folder);
         const auto in_folder = [&](std::string_view name) {
             return (std::filesystem::path(folder) / name).string();
         };

@@ -83,8 +83,8 @@ public:
     /// Returns: the outputs of a node. Complexity: as above.
     [[nodiscard]] std::vector<load_value> outputs(id node) const override {
         std::vector<load_value> values;
-        for (id i = 0; i < model_.output_count(node); ++i) {
-            values.push_back(describe(model_.first_output(node) + i));
+        for (auto value : model_.outputs(node)) {
+            values.push_back(describe(value));
         }
         return values;
     }

@@ -3,7 +3,6 @@
 #define STEMMA_CUT_SPLIT_TO_FOLDER_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/cut.hpp>
@@ -183,12 +182,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     auto spared = options.spared;
     spared.push_back(source);
     const auto old = detail::make_room(model, folder, names, store, options.force, spared);
-    const bool is_new = detail::make_folder(folder);
-    const detail::on_failure leave_nothing([&] {
-        if (is_new) {
-            std::filesystem::remove(folder); // unless it has parts
-        }
-    });
+    const auto leave_nothing = detail::make_folder(folder);
     if (options.data == data_placement::link && !beside) {
         detail::place_external_data(model, inside, options.data, options.force, options.sync);
     }

@@ -5,7 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/topological_order.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/fold/detail/dissolve_regions.hpp>
 #include <stemma/fold/detail/fold_constants.hpp>
@@ -23,7 +23,6 @@
 #include <stemma/onnx/value_definitions.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -144,11 +143,9 @@ private:
     }
 
     [[nodiscard]] std::vector<id> order_of(id g, const nested_view& view) const {
-        std::vector<id> order(view.nodes.size());
-        std::iota(order.begin(), order.end(), id{0});
-        if (!is_topologically_indexed(view.graph)) {
-            order = topological_order(view.graph);
-        }
+        std::vector<id> order;
+        order.reserve(view.nodes.size());
+        sweep_order(view.graph).forward([&](id v) { order.push_back(v); });
         if (order.size() < view.nodes.size()) {
             refuse_cycle(model_, g);
         }

@@ -105,9 +105,9 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
     std::vector<value_at_node> read;
     const auto initializers = initializers_of(model);
     for (id node = 0; node < model.node_count(); ++node) {
-        for (id i = 0; i < model.output_count(node); ++i) {
-            if (!model.value_name(model.first_output(node) + i).empty()) {
-                outputs.push_back({node, model.first_output(node) + i});
+        for (auto value : model.outputs(node)) {
+            if (!model.value_name(value).empty()) {
+                outputs.push_back({node, value});
             }
         }
         for (auto value : model.inputs(node)) {
@@ -224,8 +224,7 @@ template <module_view Modules, named_operators Ops, query_facts Facts = detail::
     const auto initializers = detail::initializers_of(model);
     std::vector<bool> is_read(model.value_count(), false);
     for (auto node : answer.nodes) {
-        for (id i = 0; i < model.output_count(node); ++i) {
-            const auto value = model.first_output(node) + i;
+        for (auto value : model.outputs(node)) {
             if (!model.value_name(value).empty()) {
                 answer.values.push_back(value);
             }

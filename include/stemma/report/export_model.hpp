@@ -48,12 +48,8 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
         json.values("inputs", model.inputs(node), [&](auto value) {
             return value == no_id ? std::string_view() : model.value_name(value);
         });
-        json.key("outputs");
-        json.begin_array(true);
-        for (id i = 0; i < model.output_count(node); ++i) {
-            json.value(model.value_name(model.first_output(node) + i));
-        }
-        json.end_array();
+        json.values("outputs", model.outputs(node),
+                    [&](auto value) { return model.value_name(value); });
         json.key("tags");
         write_tags(json, tagged.tags, tagged.pool, tagged.tag_sets[node]);
         json.end_object();

@@ -193,8 +193,8 @@ public:
                 const auto first = identifiers_.try_emplace(identifier(model.name(node)), node);
                 first.first->second = first.second ? node : no_id;
             }
-            for (id i = 0; i < model.output_count(node); ++i) {
-                const auto name = model.value_name(model.first_output(node) + i);
+            for (auto value : model.outputs(node)) {
+                const auto name = model.value_name(value);
                 if (!name.empty()) {
                     makers_.try_emplace(name, node);
                 }

@@ -78,8 +78,8 @@ template <class Nodes, class IsWanted>
         for (auto value : model.inputs(node)) {
             found = found ? found : find(value);
         }
-        for (id i = 0; i < model.output_count(node); ++i) {
-            found = found ? found : find(model.first_output(node) + i);
+        for (auto value : model.outputs(node)) {
+            found = found ? found : find(value);
         }
         return found.has_value();
     };
@@ -109,8 +109,8 @@ template <class Nodes, class IsWanted>
         std::for_each(plan.inputs.begin(), plan.inputs.end(), look);
         std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
         for (auto node : plan.nodes) {
-            for (id i = 0; i < model.output_count(node); ++i) {
-                look(model.first_output(node) + i);
+            for (auto value : model.outputs(node)) {
+                look(value);
             }
         }
     }

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/detail/find_reentry.hpp>
@@ -20,7 +21,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -78,15 +78,11 @@ struct ordered_graph {
         : view(nested_graph(model, g, contents.nodes(g), contents.bodies(g)))
         , rank(num_vertices(view.graph), no_id)
         , sorted_already(is_topologically_indexed(view.graph)) {
-        if (sorted_already) {
-            order.resize(rank.size());
-            std::iota(order.begin(), order.end(), id{0});
-        } else {
-            order = topological_order(view.graph);
-        }
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            rank[order[i]] = static_cast<id>(i);
-        }
+        order.reserve(rank.size());
+        sweep_order(view.graph).forward([&](id v) {
+            rank[v] = static_cast<id>(order.size());
+            order.push_back(v);
+        });
     }
 };
 

@@ -298,8 +298,8 @@ private:
         };
         std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
         for (auto node : plan.nodes) {
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                look(model_.first_output(node) + i);
+            for (auto value : model_.outputs(node)) {
+                look(value);
             }
         }
     }

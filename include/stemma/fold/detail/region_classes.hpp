@@ -71,8 +71,7 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
         for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
             widen(get(value_index, view.graph, *it), place[view.nodes[(*it).target]]);
         }
-        for (id i = 0; i < model.output_count(node); ++i) {
-            const auto value = model.first_output(node) + i;
+        for (auto value : model.outputs(node)) {
             if (graph.leaving.contains(value)) {
                 widen(value, root);
             }

@@ -233,9 +233,9 @@ public:
     /// Calls `f(value)` for every model output that a node produces. Complexity: O(outputs).
     template <class Function>
     void for_each_output(id node, Function f) const {
-        for (id i = 0; i < model_->output_count(node); ++i) {
-            if (leaves_[model_->first_output(node) + i]) {
-                f(model_->first_output(node) + i);
+        for (auto value : model_->outputs(node)) {
+            if (leaves_[value]) {
+                f(value);
             }
         }
     }
