@@ -107,7 +107,7 @@ TEST_CASE("value_difference: 64-bit integers are compared exactly",
 
 TEST_CASE("value_difference: values are compared across types, not across shapes",
           "[numerics][value_difference]") {
-    const auto wide = bytes_of({1, 2});
+    const auto wide = bytes_of(std::vector<double>{1, 2});
     const std::string narrow("\1\2", 2);
     CHECK(stemma::detail::compare_values(of(wide), {2, {2}, narrow, "", ""})->identical);
     CHECK_FALSE(stemma::detail::compare_values(of(wide), {2, {2, 1}, narrow, "", ""}));
