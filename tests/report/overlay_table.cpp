@@ -126,7 +126,7 @@ TEST_CASE("read_overlay: says in one line what is wrong, and where") {
     };
     for (const auto& [text, reason] : wrong) {
         CAPTURE(text.substr(0, 80), reason);
-        const std::string said = test::refusal([&] { return read(text); }).what();
+        const std::string said = test::refusal([&text = text] { return read(text); }).what();
         CHECK(said.find(reason) != said.npos);
         CHECK(said.find('\n') == said.npos);
     }
