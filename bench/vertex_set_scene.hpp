@@ -7,7 +7,6 @@
 #include "propagation_scene.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/cut/detail/order_stretch.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/operator_graph.hpp>
 

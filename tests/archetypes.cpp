@@ -11,10 +11,7 @@
 #include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/detail/complete_calls.hpp>
-#include <stemma/cut/detail/convex_runs.hpp>
-#include <stemma/cut/detail/find_gaps.hpp>
 #include <stemma/cut/detail/find_reentry.hpp>
-#include <stemma/cut/detail/order_stretch.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/cut/find_non_convex.hpp>
 #include <stemma/cut/module_boundaries.hpp>
@@ -33,7 +30,6 @@
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/module_dag.hpp>
-#include <stemma/report/module_dag_json.hpp>
 #include <stemma/tagging/detail/number_calls.hpp>
 #include <stemma/tagging/detail/overrule_shared.hpp>
 #include <stemma/tagging/detail/propagate_tags.hpp>

@@ -2,6 +2,7 @@
 #ifndef STEMMA_TESTS_INFERRED_TYPES_HPP
 #define STEMMA_TESTS_INFERRED_TYPES_HPP
 
+#include "bytes_of.hpp"
 #include "wire_builder.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
@@ -14,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +36,7 @@ inline message ints_attribute(std::string_view name, const dims& values) {
 }
 
 inline message floats_attribute(std::string_view name, const std::vector<float>& values) {
-    std::string bytes(values.size() * sizeof(float), '\0');
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return message().text(1, name).text(7, bytes).number(20, 6);
+    return message().text(1, name).text(7, bytes_of(values)).number(20, 6);
 }
 
 /// One-dimensional int64 TensorProto.
@@ -131,11 +129,11 @@ public:
         return *this;
     }
     inference_scene& floats(std::string_view name, const std::vector<float>& values) {
-        std::string raw(values.size() * sizeof(float), '\0');
-        if (!values.empty()) {
-            std::memcpy(raw.data(), values.data(), raw.size());
-        }
-        graph_.inner(5, message().number(1, values.size()).number(2, 1).text(8, name).text(9, raw));
+        graph_.inner(5, message()
+                            .number(1, values.size())
+                            .number(2, 1)
+                            .text(8, name)
+                            .text(9, bytes_of(values)));
         return *this;
     }
     inference_scene& node(const message& fields) {

@@ -6,7 +6,6 @@
 #include "random_graphs.hpp"
 #include "random_numbers.hpp"
 
-#include <stemma/cut/detail/order_stretch.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 
 #include <cstddef>

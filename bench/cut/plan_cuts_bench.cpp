@@ -9,9 +9,8 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/cut/detail/convex_runs.hpp>
+#include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/detail/find_reentry.hpp>
-#include <stemma/cut/detail/quotient_graph.hpp>
 #include <stemma/cut/module_boundaries.hpp>
 #include <stemma/cut/plan_cuts.hpp>
 #include <stemma/model/operator_graph.hpp>

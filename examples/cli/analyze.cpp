@@ -4,7 +4,6 @@
 
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>
-#include <stemma/error.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/analyze_model.hpp>
@@ -12,6 +11,7 @@
 #include <stemma/types/polynomial.hpp>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -127,10 +127,7 @@ void print_list(std::string_view heading, const List& list, std::size_t rows, Li
         return;
     }
     put("\n{}\n", shaded(heading, shade::strong));
-    for (std::size_t i = 0; i < std::min<std::size_t>(rows, list.size()); ++i) {
-        line(list[i]);
-    }
-    print_rest(list.size(), rows);
+    print_first(list, rows, line);
 }
 
 void print_lists(const stemma::attributed_model& opened, const stemma::model_analysis& analysis,
@@ -262,12 +259,8 @@ void print_cost(const stemma::attributed_model& opened, const stemma::model_cost
     if (all.loops > 0) {
         put("counted as if run once: the bodies of {}\n", counted(all.loops, "loop"));
     }
-    std::string names;
-    for (const auto& name : dims) {
-        names.append(names.empty() ? "" : ", ").append(name);
-    }
     if (!dims.empty()) {
-        put("not fixed: {}; set with --dim NAME=N\n", names);
+        put("not fixed: {}; set with --dim NAME=N\n", fmt::join(dims, ", "));
     }
 }
 
@@ -280,8 +273,7 @@ void print_lines(const stemma::attributed_model& opened, std::vector<stemma::lin
         head += fmt::format(" {:>15}", column.first);
     }
     put("{}\n", shaded(head + "  line", shade::strong));
-    for (std::size_t i = 0; i < std::min(rows, table.size()); ++i) {
-        const auto& row = table[i];
+    print_first(table, rows, [&](const stemma::line_row& row) {
         std::string numbers = fmt::format("{:>7}", grouped(row.nodes.size()));
         for (const auto& column : columns) {
             numbers += fmt::format(" {:>15}", grouped(static_cast<std::uint64_t>(
@@ -292,14 +284,9 @@ void print_lines(const stemma::attributed_model& opened, std::vector<stemma::lin
             operators += fmt::format("{}{}", k == 0 ? "  " : ", ",
                                      opened.model().operator_type(row.operators[k].first));
         }
-        put("{}  {}{}\n", numbers,
-            row.line == 0
-                ? shaded("(unknown)", shade::dim)
-                : shaded(shortened(stemma::to_text({row.file, row.line, row.function}), 60),
-                         shade::name),
+        put("{}  {}{}\n", numbers, source_text(row),
             shaded(operators + (row.operators.size() > 4 ? ", \xe2\x80\xa6" : ""), shade::dim));
-    }
-    print_rest(table.size(), rows);
+    });
 }
 
 int analyze_cost(const analyze_options& options) {
@@ -348,9 +335,7 @@ int analyze_lines(const analyze_options& options) {
     }
     auto rows = stemma::group_by_line(*opened, options.filter,
                                       [&](id node) { return cost ? cost->node_flops(node) : 1.0; });
-    if (options.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, rows, *opened, columns);
+    if (print_json(options.common.format, rows, *opened, columns)) {
         return done;
     }
     if (options.common.format == "csv") {
@@ -410,26 +395,19 @@ void add_analyze(CLI::App& app, action& chosen) {
                        "print what modules cost: multiplications, weights, memory");
             takes.dims(options.dims, "fix a symbolic dimension, for --cost");
             takes.applies_to("--table", options.common, "csv");
-            takes.applies(
-                "--table", [&] { return options.by != "line"; }, "does not apply to --by line");
-            takes.applies(
-                "--table", [&] { return options.table != "nodes" || options.cost; },
-                "nodes requires --cost");
-            takes.applies(
-                "--table",
-                [&] {
-                    return !options.cost || options.table == "nodes" || options.table == "modules";
-                },
-                "of --cost lists modules or nodes");
+            takes.applies("--table", "does not apply to --by line",
+                          [&] { return options.by != "line"; });
+            takes.applies("--table", "nodes requires --cost",
+                          [&] { return options.table != "nodes" || options.cost; });
+            takes.applies("--table", "of --cost lists modules or nodes", [&] {
+                return !options.cost || options.table == "nodes" || options.table == "modules";
+            });
             takes.applies_to("--rows", options.common, "text");
-            takes.applies(
-                "--oracle", [&] { return !options.cost && options.by != "line"; },
-                "does not apply to --cost or --by line");
-            takes.applies(
-                "--oracle", [&] { return options.common.format != "csv"; },
-                "does not apply to --format csv");
-            takes.applies(
-                "--dim", [&] { return options.cost; }, "requires --cost");
+            takes.applies("--oracle", "does not apply to --cost or --by line",
+                          [&] { return !options.cost && options.by != "line"; });
+            takes.applies("--oracle", "does not apply to --format csv",
+                          [&] { return options.common.format != "csv"; });
+            takes.applies("--dim", "requires --cost", [&] { return options.cost; });
             takes.footer("Examples:\n  stemma analyze model.onnx\n"
                          "  stemma analyze model.onnx --cost --dim batch=1\n"
                          "  stemma analyze model.onnx -m modules.json --format json\n"

@@ -149,7 +149,7 @@ void check_output(const command_rules& rules, const std::string& option, const s
 void check_rules(const command_rules& rules) {
     for (const auto& [option, fits, why] : rules.options) {
         if (option->count() > 0 && !fits()) {
-            throw stemma::error(stemma::error_code::refused, "", option->get_name(), why);
+            throw refused(option->get_name(), why);
         }
     }
     std::string to_standard_output; // the option of that output
@@ -188,27 +188,22 @@ void make_way_for_outputs(const command_rules& rules) {
 
 void command_line::needs_output(const std::string& output, const std::string& sidecar) const {
     for (const auto* option : {"--carrier", "--data", "--force"}) {
-        applies(
-            option, [&output] { return !output.empty(); }, "requires -o");
+        applies(option, "requires -o", [&output] { return !output.empty(); });
     }
     for (const auto* option : {"--with", "--no-sync"}) {
-        applies(
-            option, [&output, &sidecar] { return !output.empty() || !sidecar.empty(); },
-            "requires -o or --sidecar");
+        applies(option, "requires -o or --sidecar",
+                [&output, &sidecar] { return !output.empty() || !sidecar.empty(); });
     }
 }
 
 void command_line::output(output_options& to) const {
     written("-o,--output", to.path, "OUT", "write the result here instead of to standard output");
     no_sync(to.no_sync);
-    applies(
-        "--no-sync",
-        [rules = rules_.get()] {
-            return std::any_of(rules->outputs.begin(), rules->outputs.end(), [](const auto& one) {
-                return !one.second->empty() && *one.second != "-";
-            });
-        },
-        "requires -o");
+    applies("--no-sync", "requires -o", [rules = rules_.get()] {
+        return std::any_of(rules->outputs.begin(), rules->outputs.end(), [](const auto& one) {
+            return !one.second->empty() && *one.second != "-";
+        });
+    });
 }
 
 stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
@@ -219,11 +214,10 @@ stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
         const auto* end = text.data() + text.size();
         if (equals == text.npos || equals == 0 ||
             std::from_chars(text.data() + equals + 1, end, size).ptr != end || size < 0) {
-            throw stemma::error(stemma::error_code::refused, "", "--dim " + text, "is not NAME=N");
+            throw refused("--dim " + text, "is not NAME=N");
         }
         if (!options.dims.emplace(text.substr(0, equals), size).second) {
-            throw stemma::error(stemma::error_code::refused, "", "--dim " + text,
-                                "this dimension already has a value");
+            throw refused("--dim " + text, "this dimension already has a value");
         }
     }
     return options;
@@ -252,14 +246,13 @@ std::vector<std::string> parameters_to_write(const output_options& options,
 stemma::written_sources sources_to_write(const output_options& options) {
     for (const auto& word : options.with) {
         if (word != "source" && word != "parameters") {
-            throw stemma::error(stemma::error_code::refused, "", "--with",
-                                fmt::format("unknown part '{}'; known: source, parameters", word));
+            throw refused("--with",
+                          fmt::format("unknown part '{}'; known: source, parameters", word));
         }
     }
     const bool source = has_part(options, "source");
     if (!source && options.full_paths) {
-        throw stemma::error(stemma::error_code::refused, "", "--full-paths",
-                            "requires --with source");
+        throw refused("--full-paths", "requires --with source");
     }
     return !source              ? stemma::written_sources::as_before
            : options.full_paths ? stemma::written_sources::full_paths
@@ -271,9 +264,8 @@ void command_line::with(output_options& to) const {
          "keep more than tags: source, the Python line of each node; parameters, the state dict "
          "entry behind each initializer");
     flag("--full-paths", to.full_paths, "keep full paths of source files");
-    applies(
-        "--with", [&to] { return !has_part(to, "parameters") || !to.path.empty(); },
-        "parameters requires -o");
+    applies("--with", "parameters requires -o",
+            [&to] { return !has_part(to, "parameters") || !to.path.empty(); });
 }
 
 void note(const common_options& options, std::string_view text) {

@@ -5,8 +5,8 @@
 #include "terminal.hpp"
 
 #include <stemma/core/parallel.hpp>
-#include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/model_cost.hpp>
+#include <stemma/error.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -55,6 +55,11 @@ std::string number_up_to(const std::string& text,
                          double most = std::numeric_limits<double>::infinity());
 
 struct command_rules;
+
+/// Returns: the error of a request that makes no sense: of which option or command, and why.
+inline stemma::error refused(const std::string& what, const std::string& why) {
+    return {stemma::error_code::refused, "", what, why};
+}
 
 /// Options of every command.
 struct common_options {
@@ -171,15 +176,14 @@ public:
     }
 
     /// Refuses a declared option, with the reason, if it is given and `fits()` is false.
-    void applies(const std::string& name, std::function<bool()> fits, std::string why) const {
+    void applies(const std::string& name, std::string why, std::function<bool()> fits) const {
         rules_->options.push_back({command_.get_option(name), std::move(fits), std::move(why)});
     }
     /// As above, for an option that only applies to one format of results.
     void applies_to(const std::string& name, const common_options& options,
                     const char* format) const {
-        applies(
-            name, [&options, format] { return options.format == format; },
-            std::string("requires --format ") + format);
+        applies(name, std::string("requires --format ") + format,
+                [&options, format] { return options.format == format; });
     }
 
     /// Refuses options of an output that is not asked for, where it is optional.
@@ -302,6 +306,18 @@ stemma::write_options writing(const output_options& output);
 
 /// Returns: the first few names for a message, shortened.
 std::string first_names(const std::vector<std::string>& names);
+
+/// Prints results as JSON, with the `write_json` that takes them, if the format is that.
+///
+/// Returns: whether it is.
+template <class... Results>
+bool print_json(const std::string& format, const Results&... results) {
+    if (format == "json") {
+        standard_output out;
+        write_json(out, results...);
+    }
+    return format == "json";
+}
 
 /// Prints a message to standard error unless the command is quiet.
 void note(const common_options& options, std::string_view text);

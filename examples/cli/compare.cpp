@@ -76,12 +76,10 @@ void print_initializers(const stemma::model_comparison& comparison, std::size_t 
     const auto& list = comparison.initializers;
     put("initializers {}: {} the same\n", verdict(list.empty()),
         grouped(comparison.same_initializers));
-    for (std::size_t i = 0; i < std::min(rows, list.size()); ++i) {
-        put("  {} {}{} ({})\n", fitted(to_string(list[i].change), 8), in_one_line(list[i].name),
-            list[i].other.empty() ? std::string() : " to " + in_one_line(list[i].other),
-            list[i].text);
-    }
-    print_rest(list.size(), rows);
+    print_first(list, rows, [](const auto& one) {
+        put("  {} {}{} ({})\n", fitted(to_string(one.change), 8), in_one_line(one.name),
+            one.other.empty() ? std::string() : " to " + in_one_line(one.other), one.text);
+    });
 }
 
 void print_tags(const stemma::tag_comparison& tags, const stemma::onnx_model& first,
@@ -121,10 +119,7 @@ int compare(const compare_options& options) {
     const auto comparison = stemma::compare_models(
         *first, *second,
         {options.wants("structure"), options.wants("initializers"), options.wants("tags")});
-    if (options.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, comparison, *first, *second);
-    } else {
+    if (!print_json(options.common.format, comparison, *first, *second)) {
         if (comparison.parts.structure) {
             print_structure(comparison, *first, *second);
         }

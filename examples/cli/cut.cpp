@@ -2,7 +2,7 @@
 #include "common.hpp"
 #include "onnx_library.hpp"
 
-#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
 
@@ -38,11 +38,9 @@ struct cut_request {
 
 void report(const cut_request& asked, const stemma::attributed_model& opened,
             const std::vector<stemma::cut_record>& records) {
-    if (asked.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, records,
-                           std::filesystem::path(asked.common.model).filename().string(),
-                           opened.modules(), opened.tags().tags);
+    if (print_json(asked.common.format, records,
+                   std::filesystem::path(asked.common.model).filename().string(), opened.modules(),
+                   opened.tags().tags)) {
         return;
     }
     constexpr std::size_t most_refusals = 20;
@@ -106,8 +104,7 @@ stemma::cut_subject find_subject(const cut_request& asked, const stemma::attribu
 int cut(cut_request asked) {
     if (asked.all != asked.module.empty() || asked.to_folder() != asked.output.empty() ||
         (asked.all && !asked.to_folder())) {
-        throw stemma::error(stemma::error_code::refused, "", "cut",
-                            "takes --module QUERY with -o OUT or -d DIR, or --all with -d DIR");
+        throw refused("cut", "takes --module QUERY with -o OUT or -d DIR, or --all with -d DIR");
     }
     auto& how = asked.how;
     how.many = asked.to_folder();

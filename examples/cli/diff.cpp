@@ -160,13 +160,7 @@ public:
             put("{}: {} -> {}\n", one.what, one.first.empty() ? "none" : one.first,
                 one.second.empty() ? "none" : one.second);
         }
-        std::size_t shown = 0;
-        for (const auto& entry : differences_.modules) {
-            if (shown++ < options_.rows) {
-                print(entry);
-            }
-        }
-        print_rest(shown, options_.rows);
+        print_first(differences_.modules, options_.rows, [&](const auto& entry) { print(entry); });
         put("{} and {}: {} matched, {} the same; {} and {}: {} matched\n",
             grouped(differences_.first_modules), counted(differences_.second_modules, "module"),
             grouped(differences_.paired_modules), grouped(differences_.same_modules),
@@ -310,8 +304,7 @@ id module_of(const stemma::attributed_model& opened, const std::string& asked) {
 int diff_modules(const diff_options& options, const stemma::diff_options& how,
                  const stemma::attributed_model& first, const stemma::attributed_model& second) {
     if (options.modules.size() > 2) {
-        throw stemma::error(stemma::error_code::refused, "", "--module",
-                            "is given more than twice: one module of each model is compared");
+        throw refused("--module", "is given more than twice: one module of each model is compared");
     }
     const auto comparison =
         stemma::compare_modules(first, module_of(first, options.modules.front()), second,
@@ -332,10 +325,8 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
                         ? std::string()
                         : fmt::format("; {} of {} differ", grouped(entry.weights.size()),
                                       counted(comparison.compared_weights, "weight")));
-        for (std::size_t i = 0; i < std::min(options.rows, entry.weights.size()); ++i) {
-            print_weight(entry.weights[i], first, second, "");
-        }
-        print_rest(entry.weights.size(), options.rows);
+        print_first(entry.weights, options.rows,
+                    [&](const auto& weight) { print_weight(weight, first, second, ""); });
         print_missing(comparison.missing_weights);
         if (options.nodes) {
             print_nodes(entry, first, second, "");
@@ -428,25 +419,23 @@ void add_diff(CLI::App& app, action& chosen) {
             const auto is = [&](std::string_view format) {
                 return options.common.format == format;
             };
-            takes.applies(
-                "--module", [=] { return !is("sync_navigation") && !is("html"); },
-                "does not apply to --format sync_navigation and html, which show whole "
-                "models");
-            takes.applies(
-                "--output", [=] { return !is("text"); }, "does not apply to text");
+            takes.applies("--module",
+                          "does not apply to --format sync_navigation and html, which show whole "
+                          "models",
+                          [=] { return !is("sync_navigation") && !is("html"); });
+            takes.applies("--output", "does not apply to text", [=] { return !is("text"); });
             takes.applies_to("--rows", options.common, "text");
+            takes.applies("--nodes", "requires --format text or json",
+                          [=] { return is("text") || is("json"); });
+            takes.applies("--tolerance", "does not apply to --no-weights",
+                          [&] { return !options.no_weights; });
+            takes.applies("OTHER",
+                          "is given more than once; only --format html shows more than two models",
+                          [=, &options] { return options.others.size() == 1 || is("html"); });
             takes.applies(
-                "--nodes", [=] { return is("text") || is("json"); },
-                "requires --format text or json");
-            takes.applies(
-                "--tolerance", [&] { return !options.no_weights; },
-                "does not apply to --no-weights");
-            takes.applies(
-                "OTHER", [=, &options] { return options.others.size() == 1 || is("html"); },
-                "is given more than once; only --format html shows more than two models");
-            takes.applies(
-                "OTHER", [&] { return options.others.size() < most_panes; },
-                fmt::format("is given too often: at most {} models fit side by side", most_panes));
+                "OTHER",
+                fmt::format("is given too often: at most {} models fit side by side", most_panes),
+                [&] { return options.others.size() < most_panes; });
             takes.footer("Exits with 1 if anything differs; for modules, if their functions\n"
                          "differ beyond weights and names.\n\n"
                          "Examples:\n  stemma diff old.onnx new.onnx\n"

@@ -376,10 +376,7 @@ int explain(const explain_options& options) {
                 fmt::format("{}: {}", options.common.model, stemma::why_nothing(*opened, asked)));
         }
     }
-    if (options.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, answers, explainer);
-    }
+    print_json(options.common.format, answers, explainer);
     return status;
 }
 

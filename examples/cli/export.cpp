@@ -191,15 +191,14 @@ void add_export(CLI::App& app, action& chosen) {
             };
             for (const auto& [option, forms] : fitting) {
                 takes.applies(
-                    option,
-                    [&options, forms = forms] { return forms.find(options.to) != forms.npos; },
-                    fmt::format("requires --to {}", forms));
+                    option, fmt::format("requires --to {}", forms),
+                    [&options, forms = forms] { return forms.find(options.to) != forms.npos; });
             }
-            takes.applies(
-                "--overlay", [&] { return options.to == "html" || options.overlays.size() == 1; },
-                "is given more than once; only --to html shows more than one");
-            takes.applies(
-                "--column", [&] { return !options.overlays.empty(); }, "requires --overlay");
+            takes.applies("--overlay",
+                          "is given more than once; only --to html shows more than one",
+                          [&] { return options.to == "html" || options.overlays.size() == 1; });
+            takes.applies("--column", "requires --overlay",
+                          [&] { return !options.overlays.empty(); });
             takes.footer(
                 "Examples:\n  stemma export model.onnx --to svg -o model.svg\n"
                 "  stemma export model.onnx --to svg --module encoder.layer.0 -o layer.svg\n"

@@ -97,10 +97,7 @@ int fold(const fold_options& options) {
     warn_of_external_data(options.common, options.output.path, opened->model(),
                           options.output.data);
     const auto bytes = folded.write(output, writing(options.output));
-    if (options.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, folded, *opened, bytes);
-    } else if (!options.common.quiet) {
+    if (!print_json(options.common.format, folded, *opened, bytes) && !options.common.quiet) {
         print_text(options, folded, opened->file().bytes().size(), bytes);
     }
     say_what_is_left(options, folded.left());

@@ -3,7 +3,6 @@
 #include "common.hpp"
 
 #include <stemma/core/text_list.hpp>
-#include <stemma/error.hpp>
 #include <stemma/open/policy_names.hpp>
 #include <stemma/query/model_facts.hpp>
 #include <stemma/version.hpp>
@@ -528,7 +527,7 @@ std::size_t last_term(std::string_view query) {
 /// tags, and conditions; none with line breaks, which shells cannot complete.
 void print_words(manual_options options) {
     if (options.common.model.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "manual words", "needs a model");
+        throw refused("manual words", "needs a model");
     }
     options.common.quiet = true;
     const auto opened = open_model(options.common);

@@ -144,15 +144,14 @@ void print_report(const numerics_request& asked, const stemma::attributed_model&
         shaded(fmt::format("{:<12} {:>7} {:>9} {:>9} {:>9} {:>7} {:>7}  {}", "verdict", "SQNR",
                            "max abs", "max rel", "cosine", "read", "own", "module"),
                shade::strong));
-    for (std::size_t i = 0; i < std::min(rows.size(), asked.rows); ++i) {
-        const auto& one = *rows[i];
+    print_first(rows, asked.rows, [&](const auto* row) {
+        const auto& one = *row;
         const bool of_other_shape =
             one.first != stemma::no_id && !report.values[one.first].difference;
         put("{:<12} {} {:>7} {:>7}  {}\n", to_string(one.verdict),
             columns_of(one.outgoing, of_other_shape), ratio_of(one.incoming), ratio_of(one.own),
             shaded(name_of(opened, one.module), shade::name));
-    }
-    print_rest(rows.size(), asked.rows);
+    });
 }
 
 /// Says if most of the values compared are none of the second model.
@@ -196,8 +195,7 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
 
 int numerics(const numerics_request& asked) {
     if (asked.values.size() != 2) {
-        throw stemma::error(stemma::error_code::refused, "", "numerics",
-                            "takes --values twice: those of MODEL, then those of OTHER");
+        throw refused("numerics", "takes --values twice: those of MODEL, then those of OTHER");
     }
     asked.bounds.check();
     const auto opened = open_model(asked.common);
@@ -221,10 +219,7 @@ int numerics(const numerics_request& asked) {
     if (!asked.isolate.empty()) {
         isolate(asked, a, b, report);
     }
-    if (asked.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, report, a, b);
-    } else {
+    if (!print_json(asked.common.format, report, a, b)) {
         print_report(asked, *opened, report);
     }
     return report.first_value == stemma::no_id ? done : found_something;
@@ -267,8 +262,7 @@ void add_numerics(CLI::App& app, action& chosen) {
             takes.flag("--force", asked.force, "replace existing files in DIR");
             takes.no_sync(asked.no_sync);
             for (const auto* option : {"--pull", "--data", "--force", "--no-sync"}) {
-                takes.applies(
-                    option, [&] { return !asked.isolate.empty(); }, "requires --isolate");
+                takes.applies(option, "requires --isolate", [&] { return !asked.isolate.empty(); });
             }
             takes.applies_to("--rows", asked.common, "text");
             takes.footer(

@@ -2,7 +2,6 @@
 #include "common.hpp"
 
 #include <stemma/checkpoint/read_checkpoint.hpp>
-#include <stemma/error.hpp>
 #include <stemma/weights/low_rank_adapter.hpp>
 #include <stemma/weights/patch_weights.hpp>
 
@@ -37,8 +36,7 @@ void note_names(const patch_request& asked, const std::vector<std::string>& name
 
 int patch(patch_request& asked) {
     if (asked.weights.empty() && asked.adapter.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "patch",
-                            "takes --weights NEW, --lora ADAPTER, or both");
+        throw refused("patch", "takes --weights NEW, --lora ADAPTER, or both");
     }
     std::optional<stemma::checkpoint> weights;
     std::optional<stemma::checkpoint> checkpoint;
@@ -113,10 +111,9 @@ void add_patch(CLI::App& app, action& chosen) {
             takes.output(asked.output.path, "the model with the new weights");
             takes.flag("--force", asked.output.force, "replace existing weight files beside OUT");
             takes.no_sync(asked.output.no_sync);
-            takes.applies(
-                "--partial", [&] { return !asked.weights.empty(); }, "requires --weights");
-            takes.applies(
-                "--prefix", [&] { return !asked.weights.empty(); }, "requires --weights");
+            takes.applies("--partial", "requires --weights",
+                          [&] { return !asked.weights.empty(); });
+            takes.applies("--prefix", "requires --weights", [&] { return !asked.weights.empty(); });
             takes.footer(
                 "Examples:\n  stemma patch model.onnx --weights tuned.safetensors -o tuned.onnx\n"
                 "  stemma patch model.onnx --weights tuned.pt --module 'encoder.**' -o tuned.onnx\n"

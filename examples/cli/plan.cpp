@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/error.hpp>
 #include <stemma/plan/annotate_layers.hpp>
 #include <stemma/plan/placement.hpp>
 #include <stemma/plan/precision_plan.hpp>
@@ -30,9 +29,7 @@ struct plan_request {
 
 int show_placement(const plan_request& asked, const stemma::attributed_model& opened) {
     const auto placement = stemma::place_modules(opened, asked.placement);
-    if (asked.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, placement, opened);
+    if (print_json(asked.common.format, placement, opened)) {
         return done;
     }
     const auto& tree = opened.modules().index();
@@ -59,8 +56,7 @@ int show_placement(const plan_request& asked, const stemma::attributed_model& op
 
 int list_for_tool(const plan_request& asked) {
     if (asked.exclude.empty() + asked.from.empty() + asked.placement.empty() != 2) {
-        throw stemma::error(stemma::error_code::refused, "", "plan",
-                            "takes one of --exclude QUERY, --from REPORT and --placement LOG");
+        throw refused("plan", "takes one of --exclude QUERY, --from REPORT and --placement LOG");
     }
     const auto opened = open_model(asked.common);
     if (!asked.placement.empty()) {
@@ -77,8 +73,7 @@ int list_for_tool(const plan_request& asked) {
     }
     if (asked.to == "layer-ann") {
         if (asked.output.path == "-") {
-            throw stemma::error(stemma::error_code::refused, "", "plan",
-                                "--to layer-ann writes a model, and requires -o OUT");
+            throw refused("plan", "--to layer-ann writes a model, and requires -o OUT");
         }
         warn_of_external_data(asked.common, asked.output.path, opened->model(), asked.output.data);
         stemma::annotate_layers(*opened, result.nodes, asked.annotation, asked.output.path,
@@ -130,17 +125,14 @@ void add_plan(CLI::App& app, action& chosen) {
             takes.data(asked.output);
             const auto lists = [&] { return asked.placement.empty(); };
             const auto annotates = [&] { return asked.to == "layer-ann"; };
-            takes.applies("--to", lists, "does not apply to --placement");
-            takes.applies("--output", lists, "does not apply to --placement");
-            takes.applies(
-                "--format", [=] { return !lists(); }, "requires --placement");
-            takes.applies(
-                "--depth", [=] { return !lists(); }, "requires --placement");
-            takes.applies(
-                "--top", [&] { return !asked.from.empty(); }, "requires --from");
-            takes.applies("--annotation", annotates, "requires --to layer-ann");
-            takes.applies("--data", annotates, "requires --to layer-ann");
-            takes.applies("--force", annotates, "requires --to layer-ann");
+            takes.applies("--to", "does not apply to --placement", lists);
+            takes.applies("--output", "does not apply to --placement", lists);
+            takes.applies("--format", "requires --placement", [=] { return !lists(); });
+            takes.applies("--depth", "requires --placement", [=] { return !lists(); });
+            takes.applies("--top", "requires --from", [&] { return !asked.from.empty(); });
+            takes.applies("--annotation", "requires --to layer-ann", annotates);
+            takes.applies("--data", "requires --to layer-ann", annotates);
+            takes.applies("--force", "requires --to layer-ann", annotates);
             takes.footer(
                 "Examples:\n  stemma plan model.onnx --exclude 'class:LayerNorm' --to ort\n"
                 "  stemma plan model.onnx --from numerics.json --top 5 --to nncf -o scope.json\n"

@@ -4,7 +4,6 @@
 
 #include <stemma/error.hpp>
 #include <stemma/numerics/model_prober.hpp>
-#include <stemma/numerics/probed_names.hpp>
 #include <stemma/onnx/external_data.hpp>
 
 #include <fmt/core.h>

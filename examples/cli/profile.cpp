@@ -2,7 +2,6 @@
 #include "common.hpp"
 #include "report.hpp"
 
-#include <stemma/cost/compare_times.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/module_times.hpp>
 #include <stemma/cost/profile_pictures.hpp>
@@ -97,15 +96,14 @@ void print_providers(const stemma::attributed_model& opened, const stemma::modul
             mixed.push_back(m);
         }
     }
-    for (std::size_t i = 0; i < std::min(rows, mixed.size()); ++i) {
+    print_first(mixed, rows, [&](id m) {
         std::string parts;
-        for (const auto& [name, time] : times[mixed[i]].providers) {
+        for (const auto& [name, time] : times[m].providers) {
             parts += fmt::format("{}{} {} ms", parts.empty() ? "" : ", ", name,
                                  milliseconds(times.per_run(time)));
         }
-        put("  {}: {}\n", shortened(path_text(opened, mixed[i]), 50), parts);
-    }
-    print_rest(mixed.size(), rows);
+        put("  {}: {}\n", shortened(path_text(opened, m), 50), parts);
+    });
 }
 
 void print_text(const profile_options& options, const stemma::module_times& times) {
@@ -114,11 +112,10 @@ void print_text(const profile_options& options, const stemma::module_times& time
     const auto& rest = times.unmatched();
     if (!rest.empty()) {
         put("\n{}\n", shaded("times without a node", shade::strong));
-        for (std::size_t i = 0; i < std::min(options.rows, rest.size()); ++i) {
-            put("  {:>10}  {}\n", milliseconds(times.per_run(rest[i].microseconds)),
-                shortened(rest[i].name, 80));
-        }
-        print_rest(rest.size(), options.rows);
+        print_first(rest, options.rows, [&](const auto& one) {
+            put("  {:>10}  {}\n", milliseconds(times.per_run(one.microseconds)),
+                shortened(one.name, 80));
+        });
     }
     put("{}\n",
         shaded(fmt::format(
@@ -153,16 +150,11 @@ void print_lines(const profile_options& options, const stemma::module_times& tim
                      [](const auto& a, const auto& b) { return a.amount > b.amount; });
     put("{}\n", shaded(fmt::format("{:>10} {:>7} {:>7}  {}", "ms", "share", "nodes", "line"),
                        shade::strong));
-    for (std::size_t i = 0; i < std::min(options.rows, rows.size()); ++i) {
-        const auto& row = rows[i];
+    print_first(rows, options.rows, [&](const stemma::line_row& row) {
         put("{:>10} {:>5.1f} % {:>7}  {}\n", milliseconds(times.per_run(row.amount)),
             100 * row.amount / std::max(times.total(), 1e-9), grouped(row.nodes.size()),
-            row.line == 0
-                ? shaded("(unknown)", shade::dim)
-                : shaded(shortened(stemma::to_text({row.file, row.line, row.function}), 60),
-                         shade::name));
-    }
-    print_rest(rows.size(), options.rows);
+            source_text(row));
+    });
     if (times.unmatched_total() > 0) {
         put("{:>10} {:>5.1f} % {:>7}  {}\n", milliseconds(times.per_run(times.unmatched_total())),
             100 * times.unmatched_total() / std::max(times.total(), 1e-9), "",
@@ -322,31 +314,23 @@ void add_profile(CLI::App& app, action& chosen) {
                          "write a flame graph (SVG), a trace, or an overlay instead");
             takes.written("-o,--output", options.output.path, "OUT",
                           "where to write it; standard output by default");
-            takes.applies(
-                "--against-model", [&] { return !options.against.empty(); },
-                "requires --against PROFILE");
-            takes.applies(
-                "--to", [&] { return options.against.empty(); }, "shows one profile, not two");
-            takes.applies(
-                "--format", [&] { return options.to.empty(); }, "does not apply to --to");
-            takes.applies(
-                "--by",
-                [&] {
-                    return options.by != "line" || (options.to.empty() && options.against.empty());
-                },
-                "line takes one profile, in tables");
-            takes.applies(
-                "--output", [&] { return !options.to.empty() || options.common.format != "text"; },
-                "does not apply to text");
+            takes.applies("--against-model", "requires --against PROFILE",
+                          [&] { return !options.against.empty(); });
+            takes.applies("--to", "shows one profile, not two",
+                          [&] { return options.against.empty(); });
+            takes.applies("--format", "does not apply to --to", [&] { return options.to.empty(); });
+            takes.applies("--by", "line takes one profile, in tables", [&] {
+                return options.by != "line" || (options.to.empty() && options.against.empty());
+            });
+            takes.applies("--output", "does not apply to text",
+                          [&] { return !options.to.empty() || options.common.format != "text"; });
             const auto is_tree = [&] {
                 return options.common.format == "text" && options.to.empty();
             };
-            takes.applies(
-                "--rows", [=, &options] { return is_tree() && options.against.empty(); },
-                "requires --format text of one profile");
-            takes.applies(
-                "--depth", [=, &options] { return is_tree() && options.by != "line"; },
-                "requires --format text by module");
+            takes.applies("--rows", "requires --format text of one profile",
+                          [=, &options] { return is_tree() && options.against.empty(); });
+            takes.applies("--depth", "requires --format text by module",
+                          [=, &options] { return is_tree() && options.by != "line"; });
             takes.footer("Examples:\n  stemma profile optimized.onnx onnxruntime_profile.json\n"
                          "  stemma profile optimized.onnx profile.json --original model.onnx\n"
                          "  stemma profile model.onnx before.json --against after.json\n"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/value_definitions.hpp>
@@ -82,8 +81,7 @@ int run_query(const query_options& options) {
             ? (asked.asks_for_sizes() && !asked.asks_for_operators() ? "modules" : "nodes")
             : options.list;
     if (options.common.format == "indices" && list != "nodes" && list != "modules") {
-        throw stemma::error(stemma::error_code::refused, "", "--list",
-                            "values have names, but no indices");
+        throw refused("--list", "values have names, but no indices");
     }
     auto answer = stemma::answer_query(asked, *opened);
     if (options.list == "modules" && asked.asks_for_operators()) {
@@ -112,10 +110,7 @@ int run_query(const query_options& options) {
                             stemma::parse_name<stemma::query_answer::order>(options.sort),
                             options.top);
     }
-    if (options.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, answer, options.text, *opened);
-    } else {
+    if (!print_json(options.common.format, answer, options.text, *opened)) {
         const pager paged;
         print_list(options, list, *opened, answer);
     }
@@ -140,17 +135,13 @@ void add_query(CLI::App& app, action& chosen) {
             takes.dims(options.dims, "fix a symbolic dimension, for --sort macs, "
                                      "flops and activations");
             takes.positive("--top", options.top, "N", "list only the first N");
-            takes.applies(
-                "--sort",
-                [&] {
-                    return !stemma::parse_name<stemma::cost_measure>(options.sort) ||
-                           (options.list != "values" && options.list != "initializers");
-                },
-                "macs, flops and activations sort nodes and modules only");
-            takes.applies(
-                "--dim",
-                [&] { return stemma::parse_name<stemma::cost_measure>(options.sort).has_value(); },
-                "requires --sort macs, flops or activations");
+            takes.applies("--sort", "macs, flops and activations sort nodes and modules only", [&] {
+                return !stemma::parse_name<stemma::cost_measure>(options.sort) ||
+                       (options.list != "values" && options.list != "initializers");
+            });
+            takes.applies("--dim", "requires --sort macs, flops or activations", [&] {
+                return stemma::parse_name<stemma::cost_measure>(options.sort).has_value();
+            });
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
                          "  stemma query model.onnx 'class:Attention and op:MatMul'\n"
                          "  stemma query model.onnx 'op:Conv and attr:strides=[2,2]'\n"

@@ -18,6 +18,13 @@ std::string path_text(const stemma::attributed_model& opened, stemma::id m) {
     return m == 0 ? std::string("the root") : line_text(opened.modules().path(m));
 }
 
+std::string source_text(const stemma::line_row& row) {
+    return row.line == 0
+               ? shaded("(unknown)", shade::dim)
+               : shaded(shortened(stemma::to_text({row.file, row.line, row.function}), 60),
+                        shade::name);
+}
+
 std::string top_operators(const stemma::onnx_model& model,
                           const std::vector<stemma::module_statistics::operator_count>& counts,
                           std::size_t width) {
@@ -106,10 +113,7 @@ void write_tags(const common_options& options, const tag_output& output,
                                              output.carriers));
         }
     }
-    if (options.format == "json") {
-        standard_output out;
-        stemma::write_json(out, summary);
-    }
+    print_json(options.format, summary);
 }
 
 } // namespace cli

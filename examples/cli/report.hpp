@@ -8,6 +8,7 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
+#include <stemma/report/line_table.hpp>
 
 #include <cstddef>
 #include <string>
@@ -21,6 +22,9 @@ void print_row(std::string_view label, std::string_view text);
 
 /// Returns: the path of a module for people; "the root" for the root.
 std::string path_text(const stemma::attributed_model& opened, stemma::id m);
+
+/// Returns: the position of a source line for people, in a shade.
+std::string source_text(const stemma::line_row& row);
 
 /// The most frequent operators, at most three, as far as they fit into a width.
 std::string top_operators(const stemma::onnx_model& model,

@@ -3,11 +3,10 @@
 #include "onnx_library.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/cost/cost_measure.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/partition.hpp>
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_to_folder.hpp>
-#include <stemma/error.hpp>
 
 #include <fmt/core.h>
 
@@ -75,9 +74,7 @@ partition_of(const split_request& asked, const stemma::attributed_model& opened,
 }
 
 void report(const split_request& asked, const stemma::split_manifest& manifest) {
-    if (asked.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, manifest);
+    if (print_json(asked.common.format, manifest)) {
         return;
     }
     if (asked.common.quiet) {
@@ -102,8 +99,7 @@ int split(split_request asked) {
     const std::array chosen{asked.parts.has_value(), asked.depth.has_value(),
                             !asked.modules.empty()};
     if (std::count(chosen.begin(), chosen.end(), true) != 1) {
-        throw stemma::error(stemma::error_code::refused, "", "split",
-                            "requires one of --depth N, --module QUERY and --parts N");
+        throw refused("split", "requires one of --depth N, --module QUERY and --parts N");
     }
     const auto opened = open_model(asked.common);
     std::vector<std::string> notes;
@@ -153,12 +149,10 @@ void add_split(CLI::App& app, action& chosen) {
             takes.data(asked.data);
             takes.flag("--force", asked.how.force, "replace existing files");
             takes.no_sync(asked.no_sync);
-            takes.applies(
-                "--merge", [&] { return !asked.parts; }, "does not apply to --parts");
-            takes.applies(
-                "--dim",
-                [&] { return stemma::parse_name<stemma::cost_measure>(asked.cost).has_value(); },
-                "requires --cost macs, flops or activations");
+            takes.applies("--merge", "does not apply to --parts", [&] { return !asked.parts; });
+            takes.applies("--dim", "requires --cost macs, flops or activations", [&] {
+                return stemma::parse_name<stemma::cost_measure>(asked.cost).has_value();
+            });
             takes.footer("Examples:\n  stemma split model.onnx --parts 4 -d parts\n"
                          "  stemma split model.onnx --module 'encoder.layer.*' -d parts\n"
                          "  stemma join parts -o model.onnx");

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -98,6 +99,15 @@ private:
 
 /// Prints how many entries of a list beyond the first rows were left out.
 void print_rest(std::size_t count, std::size_t rows);
+
+/// Calls `print(entry)` for the first rows of a list, and prints how many more there are.
+template <class List, class Print>
+void print_first(const List& list, std::size_t rows, Print print) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(rows, list.size()); ++i) {
+        print(list[i]);
+    }
+    print_rest(list.size(), rows);
+}
 
 /// Whether a file that is no device is what standard output leads to, such as /dev/stdout.
 bool is_standard_output(const std::string& path);

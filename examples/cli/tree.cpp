@@ -2,11 +2,9 @@
 #include "common.hpp"
 #include "report.hpp"
 
-#include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/module_times.hpp>
 #include <stemma/cost/profile_readers.hpp>
-#include <stemma/error.hpp>
 #include <stemma/query/alike_modules.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/report/export_model.hpp>
@@ -385,14 +383,12 @@ tree_numbers find_numbers(const stemma::attributed_model& opened, const tree_opt
                std::any_of(options.columns.begin(), options.columns.end(), is_of);
     };
     if (uses(column_source::times) == options.profiles.empty()) {
-        throw stemma::error(stemma::error_code::refused, "",
-                            options.profiles.empty() ? "time" : "--profile",
-                            options.profiles.empty() ? "requires --profile FILE"
-                                                     : "requires --columns or --sort with time");
+        throw refused(options.profiles.empty() ? "time" : "--profile",
+                      options.profiles.empty() ? "requires --profile FILE"
+                                               : "requires --columns or --sort with time");
     }
     if (!uses(column_source::cost) && !options.dims.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "requires columns macs, flops or activations");
+        throw refused("--dim", "requires columns macs, flops or activations");
     }
     tree_numbers numbers;
     numbers.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());

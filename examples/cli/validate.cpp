@@ -4,7 +4,6 @@
 
 #include <stemma/check/check_model.hpp>
 #include <stemma/core/nearest_texts.hpp>
-#include <stemma/error.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/open/original_model.hpp>
@@ -95,10 +94,7 @@ int validate(const validate_options& options) {
     const auto file = stemma::map_model(options.model);
     const stemma::wire_model model(file.bytes(), options.model);
     const auto findings = find_all(options, model);
-    if (options.format == "json") {
-        standard_output out;
-        stemma::write_json(out, findings, model, options.model);
-    } else {
+    if (!print_json(options.format, findings, model, options.model)) {
         print_text(options, findings);
     }
     const bool fine = std::all_of(findings.begin(), findings.end(), [](const finding& one) {
@@ -127,8 +123,8 @@ void add_validate(CLI::App& app, action& chosen) {
                         "10");
             takes.format(options.format, "text,json");
             takes.quiet(options.quiet, "only errors and warnings");
-            takes.applies(
-                "--rows", [&] { return options.format == "text"; }, "requires --format text");
+            takes.applies("--rows", "requires --format text",
+                          [&] { return options.format == "text"; });
             takes.footer("Exits with 1 for an error or a warning.\n\n"
                          "Examples:\n  stemma validate model.onnx\n"
                          "  stemma validate model.onnx --no-data --format json");

@@ -82,9 +82,7 @@ int show_weights(const weights_request& asked) {
         options.known = &checkpoint.emplace(stemma::read_checkpoint(asked.checkpoint));
     }
     const auto origins = stemma::identify_parameters(*opened, options);
-    if (asked.common.format == "json") {
-        standard_output out;
-        stemma::write_json(out, origins, *opened, options.known);
+    if (print_json(asked.common.format, origins, *opened, options.known)) {
         return done;
     }
     const auto is_known = [](const auto& origin) {

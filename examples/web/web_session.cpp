@@ -294,8 +294,8 @@ private:
                         ends_[0][value].insert(box);
                     }
                 }
-                for (id i = 0; i < model.output_count(*it); ++i) {
-                    if (const auto value = model.first_output(*it) + i; is_passed_outside(value)) {
+                for (auto value : model.outputs(*it)) {
+                    if (is_passed_outside(value)) {
                         ends_[1][value].insert(box);
                     }
                 }

@@ -11,7 +11,6 @@
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/align/rewritten_operators.hpp>
-#include <stemma/compare/diff_options.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
@@ -27,14 +26,11 @@
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/cost/cost_measure.hpp>
-#include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/cost_rules.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_plan.hpp>
-#include <stemma/cut/cut_record.hpp>
 #include <stemma/cut/find_non_convex.hpp>
 #include <stemma/cut/module_boundaries.hpp>
 #include <stemma/cut/partition.hpp>
@@ -81,8 +77,6 @@
 #include <stemma/model/source_lines.hpp>
 #include <stemma/model/sweeps.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/numerics/tensor_values.hpp>
-#include <stemma/numerics/value_difference.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/parse_query.hpp>
 #include <stemma/query/query.hpp>
@@ -92,7 +86,6 @@
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/module_dag.hpp>
-#include <stemma/report/module_dag_json.hpp>
 #include <stemma/report/tree_rows.hpp>
 #include <stemma/report/visibility.hpp>
 #include <stemma/tagging/any_policy.hpp>

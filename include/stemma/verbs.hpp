@@ -10,14 +10,12 @@
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/compare/compare_models.hpp>
 #include <stemma/compare/compare_modules.hpp>
-#include <stemma/compare/compare_tags.hpp>
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/tensor_difference.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/core.hpp>
-#include <stemma/cost/compare_times.hpp>
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/module_times.hpp>
@@ -31,7 +29,6 @@
 #include <stemma/cut/model_loads.hpp>
 #include <stemma/cut/model_part.hpp>
 #include <stemma/cut/split_manifest.hpp>
-#include <stemma/cut/split_options.hpp>
 #include <stemma/cut/split_planner.hpp>
 #include <stemma/cut/split_to_folder.hpp>
 #include <stemma/fold/model_fold.hpp>
@@ -44,7 +41,8 @@
 #include <stemma/numerics/isolate_modules.hpp>
 #include <stemma/numerics/model_prober.hpp>
 #include <stemma/numerics/pair_values.hpp>
-#include <stemma/numerics/probed_names.hpp>
+#include <stemma/numerics/tensor_values.hpp>
+#include <stemma/numerics/value_difference.hpp>
 #include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/data_placement.hpp>
@@ -85,7 +83,6 @@
 #include <stemma/report/explorer_overlay.hpp>
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/line_table.hpp>
-#include <stemma/report/model_analysis.hpp>
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/module_explanation.hpp>
 #include <stemma/report/overlay_table.hpp>

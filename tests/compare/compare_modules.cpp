@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/compare/compare_modules.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
-#include "../model_files.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/io/detail/json_stream.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -18,9 +17,7 @@ namespace test::compare_compare_modules {
 namespace {
 
 struct one_model {
-    stemma::attributed_model opened{
-        test::fixture("bert_micro/model.onnx"),
-        {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
+    stemma::attributed_model opened = test::captured_model("bert_micro");
 
     [[nodiscard]] stemma::module_comparison compare(const std::string& first,
                                                     const std::string& second,

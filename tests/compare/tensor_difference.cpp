@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/compare/tensor_difference.hpp>
 
+#include "../bytes_of.hpp"
 #include "../catch.hpp"
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,13 +13,6 @@
 namespace test::compare_tensor_difference {
 
 namespace {
-
-template <class Number>
-std::string bytes_of(const std::vector<Number>& numbers) {
-    std::string bytes(numbers.size() * sizeof(Number), '\0');
-    std::memcpy(bytes.data(), numbers.data(), bytes.size());
-    return bytes;
-}
 
 stemma::tensor_header header(std::int64_t type, std::int64_t elements) {
     stemma::tensor_header tensor;
@@ -33,6 +26,10 @@ stemma::tensor_difference measure(std::int64_t type, const std::vector<Number>& 
                                   const std::vector<Number>& b, std::int64_t elements) {
     const auto h = header(type, elements);
     return stemma::detail::measure_difference(h, bytes_of(a), h, bytes_of(b)).value();
+}
+
+float value(std::int64_t type, std::uint32_t bits) {
+    return stemma::detail::small_float_value(stemma::detail::small_float_type(type).value(), bits);
 }
 
 } // namespace
@@ -100,6 +97,39 @@ TEST_CASE("measure_difference: returns nothing for incomparable tensors") {
     CHECK(!stemma::detail::measure_difference(header(1, 3), two, header(1, 3), two));
     CHECK(!stemma::detail::measure_difference(header(8, 2), two, header(8, 2), two));
     CHECK(!stemma::detail::measure_difference(header(1, -2), two, header(1, -2), two));
+}
+
+TEST_CASE("small_float_value: float16 and bfloat16 are those of IEEE") {
+    CHECK(value(10, 0x3c00) == 1.0F);
+    CHECK(value(10, 0xc000) == -2.0F);
+    CHECK(value(10, 0x7bff) == 65504.0F);
+    CHECK(value(10, 0x0001) == std::ldexp(1.0F, -24));
+    CHECK(std::isinf(value(10, 0x7c00)));
+    CHECK(std::isnan(value(10, 0x7e00)));
+    CHECK(value(16, 0x3f80) == 1.0F);
+    CHECK(value(16, 0xbfc0) == -1.5F);
+    CHECK(std::isnan(value(16, 0x7fc0)));
+}
+
+TEST_CASE("small_float_value: types of eight bits and less have their own limits") {
+    CHECK(value(17, 0x7e) == 448.0F); // e4m3fn
+    CHECK(std::isnan(value(17, 0x7f)));
+    CHECK(value(18, 0x7f) == 240.0F); // e4m3fnuz
+    CHECK(std::isnan(value(18, 0x80)));
+    CHECK(value(19, 0x7b) == 57344.0F); // e5m2
+    CHECK(std::isinf(value(19, 0x7c)));
+    CHECK(value(20, 0x7f) == 57344.0F); // e5m2fnuz
+    CHECK(value(23, 0x7) == 6.0F);      // e2m1
+    CHECK(value(23, 0x9) == -0.5F);
+    CHECK(value(24, 127) == 1.0F); // e8m0
+    CHECK(value(24, 0) == std::ldexp(1.0F, -127));
+    CHECK(std::isnan(value(24, 255)));
+}
+
+TEST_CASE("small_float_type: rejects other types") {
+    for (const std::int64_t type : {0, 1, 6, 11, 21, 99}) {
+        CHECK(!stemma::detail::small_float_type(type));
+    }
 }
 
 } // namespace test::compare_tensor_difference

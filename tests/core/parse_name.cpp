@@ -3,7 +3,7 @@
 
 #include "../catch.hpp"
 
-#include <stemma/cost/cost_measure.hpp>
+#include <stemma/cost/model_cost.hpp>
 
 namespace test::core_parse_name {
 

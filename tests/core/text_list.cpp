@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace test::core_text_list {
@@ -31,6 +32,17 @@ TEST_CASE("join_list: is the inverse of split_list", "[text_list]") {
     for (const auto& list : {parts{}, parts{"a"}, parts{"a", "b c", "d.*"}}) {
         CHECK(split_list(stemma::detail::join_list(list)) == list);
     }
+}
+
+TEST_CASE("take_until: removes the mark, but does not return it", "[text_list]") {
+    std::string_view text = "a||b";
+    parts taken;
+    while (!text.empty()) {
+        taken.emplace_back(stemma::detail::take_until(text, '|'));
+    }
+    CHECK(taken == parts{"a", "", "b"});
+    CHECK(stemma::detail::take_until(text, '|').empty());
+    CHECK(text.empty());
 }
 
 } // namespace test::core_text_list

@@ -5,6 +5,7 @@
 #include "../edited_split.hpp"
 #include "../far_tensor.hpp"
 #include "../model_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
@@ -73,13 +74,9 @@ struct far_split {
     }
 
     [[nodiscard]] std::string refusal() const {
-        try {
-            static_cast<void>(join());
-        } catch (const stemma::error& e) {
-            CHECK(e.code() == stemma::error_code::refused);
-            return e.what();
-        }
-        return {};
+        const auto e = test::refusal([&] { return join(); });
+        CHECK(e.code() == stemma::error_code::refused);
+        return e.what();
     }
 
     /// Replaces a weight in a part.

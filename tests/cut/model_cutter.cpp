@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../far_tensor.hpp"
 #include "../model_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
@@ -117,12 +118,8 @@ TEST_CASE("model_cutter: replaces existing files only with force", "[onnx][model
     stemma::cut_options options{.many = true, .sync = false};
     stemma::model_cutter careful(opened.model(), options);
     careful.write_all(opened, modules, folder.path());
-    try {
-        careful.write_all(opened, modules, folder.path());
-        FAIL("nothing was thrown");
-    } catch (const stemma::error& e) {
-        CHECK(e.code() == stemma::error_code::exists);
-    }
+    CHECK(test::refusal([&] { return careful.write_all(opened, modules, folder.path()); }).code() ==
+          stemma::error_code::exists);
     options.force = true;
     stemma::model_cutter forceful(opened.model(), options);
     CHECK_NOTHROW(forceful.write_all(opened, modules, folder.path()));
@@ -137,12 +134,9 @@ TEST_CASE("model_cutter: parts replace neither their model nor spared files",
         const stemma::cut_options options{
             .many = true, .force = true, .spared = std::move(spared), .sync = false};
         stemma::model_cutter cutter(opened.model(), options);
-        try {
-            cutter.write_all(opened, all_modules(opened), folder.path());
-            FAIL("nothing was thrown");
-        } catch (const stemma::error& e) {
-            CHECK(e.code() == stemma::error_code::refused);
-        }
+        CHECK(test::refusal([&] {
+                  return cutter.write_all(opened, all_modules(opened), folder.path());
+              }).code() == stemma::error_code::refused);
     };
     const auto whole = folder.make("model.onnx", content); // as the part of the root is called
     refused(whole, {});
@@ -242,15 +236,7 @@ TEST_CASE("model_cutter: replaces a file of weights beside the part only with fo
     const auto module = stemma::find_modules(outside, "encoder.layer.0").front();
     const auto path = folder.file("part.onnx");
     const auto data = folder.make("part.onnx.data", "precious");
-    const auto code = [&](auto write) {
-        try {
-            write();
-        } catch (const stemma::error& e) {
-            return e.code();
-        }
-        FAIL("nothing was thrown");
-        return stemma::error_code::refused;
-    };
+    const auto code = [&](auto write) { return test::refusal(write).code(); };
     stemma::cut_options options{.sync = false};
     stemma::model_cutter careful(outside.model(), options);
     CHECK(code([&] { careful.write(outside, {.module = module}, path); }) ==
@@ -291,13 +277,9 @@ TEST_CASE("model_cutter: rejects a policy that returns an empty or repeated name
     const auto inner = std::string(opened.model().value_name(opened.model().first_output(40)));
     for (const auto& name : {std::string(), std::string("same"), inner}) {
         stemma::model_cutter cutter(opened.model(), {.policy = careless_cut{{}, name, {}}});
-        try {
-            static_cast<void>(cutter.cut(opened, {.module = 0}));
-            FAIL("nothing was thrown");
-        } catch (const stemma::error& e) {
-            CHECK(e.code() == stemma::error_code::refused);
-            CHECK(std::string(e.what()).find("cut policy") != std::string::npos);
-        }
+        const auto e = test::refusal([&] { return cutter.cut(opened, {.module = 0}); });
+        CHECK(e.code() == stemma::error_code::refused);
+        CHECK(std::string(e.what()).find("cut policy") != std::string::npos);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../far_tensor.hpp"
 #include "../model_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 
 #include <stemma/cut/join_folder.hpp>
@@ -43,13 +44,10 @@ struct endless {
 void refused(const stemma::attributed_model& opened, const stemma::split_options& options,
              const std::string& word) {
     const test::scratch_folder folder;
-    try {
-        stemma::split_to_folder(opened, folder.path(), options);
-        FAIL("nothing was thrown");
-    } catch (const stemma::error& e) {
-        CHECK(e.code() == stemma::error_code::refused);
-        CHECK(std::string(e.what()).find(word) != std::string::npos);
-    }
+    const auto e =
+        test::refusal([&] { return stemma::split_to_folder(opened, folder.path(), options); });
+    CHECK(e.code() == stemma::error_code::refused);
+    CHECK(std::string(e.what()).find(word) != std::string::npos);
     CHECK(folder.file_count() == 0);
 }
 
@@ -109,12 +107,9 @@ TEST_CASE("split_to_folder: parts replace neither their model nor spared files",
     }
     const auto refused = [&](const std::string& source) {
         const stemma::attributed_model opened(source, {});
-        try {
-            stemma::split_to_folder(opened, folder.path(), options);
-            FAIL("nothing was thrown");
-        } catch (const stemma::error& e) {
-            CHECK(e.code() == stemma::error_code::refused);
-        }
+        CHECK(test::refusal([&] {
+                  return stemma::split_to_folder(opened, folder.path(), options);
+              }).code() == stemma::error_code::refused);
         CHECK(test::read_bytes(source) == content);
     };
     const auto whole = folder.make(first, content);

@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
@@ -25,16 +26,6 @@
 namespace test::fold_model_fold {
 
 namespace {
-
-template <class Fold>
-stemma::error_code refusal(Fold fold) {
-    try {
-        static_cast<void>(fold());
-    } catch (const stemma::error& e) {
-        return e.code();
-    }
-    return stemma::error_code::cannot_read;
-}
 
 stemma::attribution_options captured(const std::string& fixture) {
     return {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})};
@@ -195,7 +186,7 @@ TEST_CASE("model_fold: rejects models with a reason") {
     written(opened, folder.file("folded"));
     const stemma::attributed_model again(folder.file("folded"), {});
     const auto fold = [](const stemma::attributed_model& model, const stemma::module_folding& how) {
-        return refusal([&] { return stemma::model_fold(model, how).bytes(); });
+        return test::refusal([&] { return stemma::model_fold(model, how).bytes(); }).code();
     };
     CHECK(fold(again, {}) == stemma::error_code::refused);
     CHECK(fold(opened, {.least = 100000}) == stemma::error_code::not_found);

@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
@@ -61,13 +62,9 @@ TEST_CASE("unfold_file: restores the original, unless names after calls are requ
 
 TEST_CASE("unfold_file: rejects a model without functions") {
     const test::scratch_folder folder;
-    stemma::error_code code{};
-    try {
-        stemma::unfold_file(test::fixture("mlp/model.onnx"), folder.file("flat"));
-    } catch (const stemma::error& e) {
-        code = e.code();
-    }
-    CHECK(code == stemma::error_code::not_found);
+    CHECK(test::refusal([&] {
+              return stemma::unfold_file(test::fixture("mlp/model.onnx"), folder.file("flat"));
+          }).code() == stemma::error_code::not_found);
     CHECK(folder.file_count() == 0);
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/numerics/tensor_values.hpp>
 
+#include "../bytes_of.hpp"
 #include "../catch.hpp"
+#include "../refusal.hpp"
 
 #include <stemma/error.hpp>
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -15,13 +16,6 @@
 namespace test::numerics_tensor_values {
 
 namespace {
-
-template <class T>
-std::string bytes_of(const std::vector<T>& elements) {
-    std::string bytes(elements.size() * sizeof(T), '\0');
-    std::memcpy(bytes.data(), elements.data(), bytes.size());
-    return bytes;
-}
 
 std::vector<double> numbers_of(const stemma::tensor_values& values) {
     std::vector<double> numbers(values.size());
@@ -31,13 +25,10 @@ std::vector<double> numbers_of(const stemma::tensor_values& values) {
 
 stemma::error_code refusal(std::int64_t type, std::vector<std::int64_t> dims,
                            const std::string& bytes) {
-    try {
-        const stemma::tensor_values values(type, std::move(dims), bytes, "file", "x");
-    } catch (const stemma::error& e) {
-        CHECK(std::string(e.what()).starts_with("file: x: "));
-        return e.code();
-    }
-    return {};
+    const auto e = test::refusal(
+        [&] { return stemma::tensor_values(type, std::move(dims), bytes, "file", "x"); });
+    CHECK(std::string(e.what()).starts_with("file: x: "));
+    return e.code();
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/numerics/value_difference.hpp>
 
+#include "../bytes_of.hpp"
 #include "../catch.hpp"
 
 #include <cmath>
@@ -15,10 +16,6 @@ namespace {
 
 stemma::tensor_values of(const std::string& bytes) {
     return {11, {static_cast<std::int64_t>(bytes.size() / 8)}, bytes, "", ""};
-}
-
-std::string bytes_of(const std::vector<double>& numbers) {
-    return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)};
 }
 
 stemma::value_difference difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -110,7 +107,7 @@ TEST_CASE("value_difference: 64-bit integers are compared exactly",
 
 TEST_CASE("value_difference: values are compared across types, not across shapes",
           "[numerics][value_difference]") {
-    const auto wide = bytes_of({1, 2});
+    const auto wide = bytes_of(std::vector<double>{1, 2});
     const std::string narrow("\1\2", 2);
     CHECK(stemma::detail::compare_values(of(wide), {2, {2}, narrow, "", ""})->identical);
     CHECK_FALSE(stemma::detail::compare_values(of(wide), {2, {2, 1}, narrow, "", ""}));

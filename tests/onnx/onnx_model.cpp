@@ -11,6 +11,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace test::onnx_onnx_model {
 
@@ -121,6 +122,10 @@ TEST_CASE("onnx_model: inputs and outputs are by slot", "[onnx][onnx_model]") {
     CHECK(model.inputs(1)[1] == no_id);
     REQUIRE(model.output_count(1) == 3);
     CHECK(model.value_name(model.first_output(1) + 1).empty());
+    CHECK(model.outputs(0).empty());
+    CHECK(std::vector<id>(model.outputs(1).begin(), model.outputs(1).end()) ==
+          std::vector<id>{model.first_output(1), model.first_output(1) + 1,
+                          model.first_output(1) + 2});
     CHECK(model.inputs(2)[0] == model.first_output(1) + 2);
     CHECK(model.output_count(2) == 0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../catch.hpp"
+#include "../count_of.hpp"
 #include "../model_files.hpp"
 #include "../wire_builder.hpp"
 
@@ -35,14 +36,6 @@ json data_in(const std::string& page) {
     constexpr std::string_view opening = "id=\"data\">";
     const auto begin = page.find(opening) + opening.size();
     return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
-}
-
-std::size_t count_of(const std::string& text, std::string_view part) {
-    std::size_t count = 0;
-    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
-        ++count;
-    }
-    return count;
 }
 
 } // namespace

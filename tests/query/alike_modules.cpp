@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/query/alike_modules.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
-#include "../model_files.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -23,9 +22,8 @@ namespace {
 using stemma::id;
 
 stemma::attributed_model open_model(const std::string& fixture) {
-    return {
-        test::fixture(fixture + (fixture == "resnet18" ? "/model.structure.onnx" : "/model.onnx")),
-        {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})}};
+    return test::captured_model(fixture,
+                                fixture == "resnet18" ? "model.structure.onnx" : "model.onnx");
 }
 
 std::vector<std::string> like(const stemma::attributed_model& opened, const std::string& path) {

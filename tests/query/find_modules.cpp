@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/query/find_modules.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
 #include <stemma/open/attributed_model.hpp>
 
@@ -22,37 +23,23 @@ namespace {
 
 using stemma::id;
 
-stemma::attributed_model open_bert() {
-    return {test::fixture("bert_micro/model.onnx"),
-            {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
-}
-
-template <class Find>
-stemma::error refusal(Find find) {
-    try {
-        static_cast<void>(find());
-    } catch (const stemma::error& e) {
-        return e;
-    }
-    return {stemma::error_code::cannot_read, "", "", "was not refused"};
-}
-
 } // namespace
 
 TEST_CASE("find_modules: by path, or with the reason for no match") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto layers = stemma::find_modules(opened, "encoder.layer.*");
     REQUIRE(!layers.empty());
     for (auto m : layers) {
         CHECK(opened.modules().path(m).starts_with("encoder.layer."));
         CHECK(opened.modules().index().depth(m) == 3);
     }
-    const auto missing = refusal([&] { return stemma::find_modules(opened, "encoder.layr"); });
+    const auto missing =
+        test::refusal([&] { return stemma::find_modules(opened, "encoder.layr"); });
     CHECK(missing.code() == stemma::error_code::not_found);
     CHECK(std::string(missing.what()).find("'encoder.layer'") != std::string::npos);
-    CHECK(refusal([&] { return stemma::find_modules(opened, "op:MatMul"); }).code() ==
+    CHECK(test::refusal([&] { return stemma::find_modules(opened, "op:MatMul"); }).code() ==
           stemma::error_code::refused);
-    CHECK(refusal([&] { return stemma::find_modules(opened, "a and and"); }).code() ==
+    CHECK(test::refusal([&] { return stemma::find_modules(opened, "a and and"); }).code() ==
           stemma::error_code::refused);
 }
 
@@ -72,7 +59,7 @@ TEST_CASE(
 }
 
 TEST_CASE("find_nodes: by operator, ascending") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto nodes = stemma::find_nodes(opened, "op:MatMul");
     CHECK(std::is_sorted(nodes.begin(), nodes.end()));
     std::vector<id> expected;
@@ -82,14 +69,15 @@ TEST_CASE("find_nodes: by operator, ascending") {
         }
     }
     CHECK(nodes == expected);
-    CHECK(refusal([&] { return stemma::find_nodes(opened, "op:Matmul"); }).code() ==
+    CHECK(test::refusal([&] { return stemma::find_nodes(opened, "op:Matmul"); }).code() ==
           stemma::error_code::not_found);
-    const auto idle = refusal([&] { return stemma::find_nodes(opened, "embeddings.dropout"); });
+    const auto idle =
+        test::refusal([&] { return stemma::find_nodes(opened, "embeddings.dropout"); });
     CHECK(std::string(idle.what()).find("matching modules have no nodes") != std::string::npos);
 }
 
 TEST_CASE("find_branches: matches with ancestors and descendants, down to a depth") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto& tree = opened.modules().index();
     const auto top = stemma::find_modules(opened, "encoder.layer.0").front();
     const auto shown = stemma::find_branches(opened, "encoder.layer.0");
@@ -103,7 +91,7 @@ TEST_CASE("find_branches: matches with ancestors and descendants, down to a dept
 }
 
 TEST_CASE("write_json: names model and query") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     stemma::string_sink sink;
     const auto asked = stemma::parse_query("encoder");
     stemma::write_json(sink, stemma::answer_query(asked, opened), "encoder", opened);
@@ -111,15 +99,13 @@ TEST_CASE("write_json: names model and query") {
     CHECK(json["schema"] == "stemma.query/1");
     CHECK(json["query"] == "encoder");
     CHECK(json["modules"][0]["path"] == "encoder");
-    CHECK(refusal([&] {
+    CHECK(test::refusal([&] {
               return stemma::answer_query(stemma::parse_query("op:No"), opened);
           }).code() == stemma::error_code::not_found);
 }
 
 TEST_CASE("answer_query: who reads a shared parameter reads it, not the Identity before") {
-    const stemma::attributed_model opened(
-        test::fixture("shared_twice/model.onnx"),
-        {.captures = stemma::captures({test::fixture("shared_twice/modules.json")})});
+    const auto opened = test::captured_model("shared_twice");
     const auto& model = opened.model();
     const auto ask = [&](const std::string& text) {
         return stemma::answer_query(stemma::parse_query(text), opened);

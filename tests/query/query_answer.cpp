@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/query/query_answer.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -40,10 +40,7 @@ stemma::query_answer ask(const stemma::attributed_model& opened, const std::stri
 
 TEST_CASE("query_answer: values are outputs, and initializers inputs, of matching nodes") {
     for (const auto* fixture : {"bert_mlm", "control_flow", "two_tower"}) {
-        const stemma::attributed_model opened(
-            test::fixture(std::string(fixture) + "/model.onnx"),
-            {.captures =
-                 stemma::captures({test::fixture(std::string(fixture) + "/modules.json")})});
+        const auto opened = test::captured_model(fixture);
         const auto& model = opened.model();
         for (const auto* text : {"", "**[is:leaf]", "op:{MatMul,Gemm}", "from:consumer"}) {
             const auto answer = ask(opened, text);
@@ -76,9 +73,7 @@ TEST_CASE("query_answer: values are outputs, and initializers inputs, of matchin
 }
 
 TEST_CASE("query_answer: modules are all that a query names, even nested ones") {
-    const stemma::attributed_model opened(
-        test::fixture("mobilenet_v2/model.structure.onnx"),
-        {.captures = stemma::captures({test::fixture("mobilenet_v2/modules.json")})});
+    const auto opened = test::captured_model("mobilenet_v2", "model.structure.onnx");
     const auto& modules = opened.modules();
     const auto paths = [&](const std::string& text) {
         std::set<std::string> listed;
@@ -131,9 +126,7 @@ TEST_CASE("query_answer: nodes can be queried by position") {
 }
 
 TEST_CASE("query_answer: the JSON names every match") {
-    const stemma::attributed_model opened(
-        test::fixture("control_flow/model.onnx"),
-        {.captures = stemma::captures({test::fixture("control_flow/modules.json")})});
+    const auto opened = test::captured_model("control_flow");
     const auto answer = ask(opened, "");
     text_taker out;
     stemma::json_writer json(out);

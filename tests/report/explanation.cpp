@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/explanation.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -25,16 +25,11 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-stemma::attributed_model open_model(const std::string& fixture) {
-    return {test::fixture(fixture + "/model.onnx"),
-            {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})}};
-}
-
 } // namespace
 
 TEST_CASE("explainer: agrees with the attribution of nodes") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
-        auto opened = open_model(fixture);
+        auto opened = test::captured_model(fixture);
         const stemma::explainer explainer(opened);
         const auto& tagged = opened.tags();
         for (id node = 0; node < opened.model().node_count(); ++node) {
@@ -65,7 +60,7 @@ TEST_CASE("explainer: an omitted output is none") {
 }
 
 TEST_CASE("explainer: producers and readers are inverse") {
-    auto opened = open_model("bert_micro");
+    auto opened = test::captured_model("bert_micro");
     const stemma::explainer explainer(opened);
     for (id node = 0; node < opened.model().node_count(); ++node) {
         for (const auto& input : explainer.explain_node(node).inputs) {
@@ -77,7 +72,7 @@ TEST_CASE("explainer: producers and readers are inverse") {
 }
 
 TEST_CASE("explainer: finds nodes by name and by position, values by name") {
-    auto opened = open_model("control_flow");
+    auto opened = test::captured_model("control_flow");
     const auto& model = opened.model();
     const stemma::explainer explainer(opened);
     for (id node = 0; node < model.node_count(); ++node) {
@@ -110,7 +105,7 @@ TEST_CASE("explainer: takes handles, as all functions on a model do") {
 }
 
 TEST_CASE("explainer: nodes have attributes, and values types") {
-    auto opened = open_model("unet_tiny");
+    auto opened = test::captured_model("unet_tiny");
     const stemma::explainer explainer(opened);
     std::size_t convolutions = 0;
     for (id node = 0; node < opened.model().node_count(); ++node) {
@@ -129,7 +124,7 @@ TEST_CASE("explainer: nodes have attributes, and values types") {
 }
 
 TEST_CASE("explainer: modules are found by path, tag and alias, and the root by ''") {
-    auto opened = open_model("bert_micro");
+    auto opened = test::captured_model("bert_micro");
     const stemma::explainer explainer(opened);
     const auto& modules = opened.modules();
     for (id m = 1; m < modules.size(); ++m) {
@@ -140,7 +135,7 @@ TEST_CASE("explainer: modules are found by path, tag and alias, and the root by 
     }
     CHECK(explainer.modules_called("''") == std::vector<id>{0});
     CHECK(explainer.modules_called("encoder.nothing").empty());
-    auto shared = open_model("shared_twice");
+    auto shared = test::captured_model("shared_twice");
     const stemma::explainer of_shared(shared);
     for (const auto& alias : shared.modules().aliases()) {
         CHECK(of_shared.modules_called(alias.path) == std::vector<id>{alias.module});
@@ -148,7 +143,7 @@ TEST_CASE("explainer: modules are found by path, tag and alias, and the root by 
 }
 
 TEST_CASE("explainer: finds parameters by declared path") {
-    auto opened = open_model("bert_micro");
+    auto opened = test::captured_model("bert_micro");
     const stemma::explainer explainer(opened);
     const auto answer = explainer.explain("encoder.layer.0.intermediate.dense.weight");
     REQUIRE(answer.parameters.size() == 1);
@@ -160,7 +155,7 @@ TEST_CASE("explainer: finds parameters by declared path") {
 }
 
 TEST_CASE("explainer: initializers are found by the entry that they were made from") {
-    auto opened = open_model("bert_micro");
+    auto opened = test::captured_model("bert_micro");
     stemma::explainer explainer(opened);
     const std::string entry = "encoder.layer.0.attention.self.query.weight";
     CHECK(explainer.explain(entry).values.empty());

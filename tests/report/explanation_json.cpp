@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/explanation_json.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
-#include "../model_files.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -16,9 +14,7 @@
 namespace test::report_explanation_json {
 
 TEST_CASE("write_json: answers are in the order of the questions") {
-    stemma::attributed_model opened(
-        test::fixture("bert_micro/model.onnx"),
-        {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})});
+    const auto opened = test::captured_model("bert_micro");
     const stemma::explainer explainer(opened);
     const std::vector<stemma::explanation> answers{
         explainer.explain("#3"), explainer.explain("nobody"), explainer.explain("encoder.layer.0"),

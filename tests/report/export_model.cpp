@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/export_model.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
+#include "../count_of.hpp"
 #include "../model_files.hpp"
+#include "../tagged_bytes.hpp"
 
-#include <stemma/capture/captures.hpp>
-#include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
+#include <stemma/record/detail/value_tags.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -19,11 +21,6 @@ namespace test::report_export_model {
 
 namespace {
 
-stemma::attributed_model open_bert() {
-    return {test::fixture("bert_micro/model.onnx"),
-            {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
-}
-
 template <class Write>
 std::string text_of(Write write) {
     stemma::string_sink sink;
@@ -31,39 +28,31 @@ std::string text_of(Write write) {
     return sink.text;
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-    std::size_t times = 0;
-    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
-        ++times;
-    }
-    return times;
-}
-
 } // namespace
 
 TEST_CASE("write_graphml: has all nodes, and modules only where graphs nest") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto nested = text_of([&](auto& sink) { stemma::write_graphml(sink, opened); });
     const auto flat = text_of(
         [&](auto& sink) { stemma::write_graphml(sink, opened, stemma::graphml_form::flat); });
-    CHECK(count(flat, "<node id=\"n") == opened.model().node_count());
-    CHECK(count(nested, "<node id=\"n") >= opened.model().node_count());
-    CHECK(count(flat, "<graph ") == 1);
-    CHECK(count(nested, "<graph ") > 1);
+    CHECK(test::count_of(flat, "<node id=\"n") == opened.model().node_count());
+    CHECK(test::count_of(nested, "<node id=\"n") >= opened.model().node_count());
+    CHECK(test::count_of(flat, "<graph ") == 1);
+    CHECK(test::count_of(nested, "<graph ") > 1);
 }
 
 TEST_CASE("write_dot: draws one module, with what it reads") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     stemma::collapse_options fold;
     fold.root = stemma::find_modules(opened, "encoder.layer.0.attention").front();
     const auto dot = text_of([&](auto& sink) { stemma::write_dot(sink, opened, fold); });
     CHECK(dot.starts_with("digraph"));
-    CHECK(count(dot, "{") == count(dot, "}"));
+    CHECK(test::count_of(dot, "{") == test::count_of(dot, "}"));
     CHECK(dot != text_of([&](auto& sink) { stemma::write_dot(sink, opened); }));
 }
 
 TEST_CASE("write_model_explorer: is named after the file, and overlays add up") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto text = text_of([&](auto& sink) { stemma::write_model_explorer(sink, opened); });
     CHECK(nlohmann::json::parse(text).dump().find("model.onnx") != std::string::npos);
     const auto sum = [&](stemma::overlay what) {
@@ -82,7 +71,7 @@ TEST_CASE("write_model_explorer: is named after the file, and overlays add up") 
 }
 
 TEST_CASE("write_module_dags: the names are those of write_operation_metadata") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     const auto dags = nlohmann::json::parse(
         text_of([&](auto& sink) { stemma::write_module_dags(sink, opened); }));
     const auto operations = nlohmann::json::parse(
@@ -96,7 +85,7 @@ TEST_CASE("write_module_dags: the names are those of write_operation_metadata") 
 }
 
 TEST_CASE("write_tree: has the modules that are shown") {
-    const auto opened = open_bert();
+    const auto opened = test::captured_model("bert_micro");
     const auto tree = [&](const std::vector<bool>& shown) {
         return nlohmann::json::parse(
             text_of([&](auto& sink) { stemma::write_tree(sink, opened, shown); }));
@@ -105,6 +94,53 @@ TEST_CASE("write_tree: has the modules that are shown") {
     CHECK(all["schema"] == "stemma.tree/1");
     CHECK(all["modules"].size() == opened.modules().size());
     CHECK(tree(stemma::find_branches(opened, {}, 0))["modules"].size() == 1);
+}
+
+TEST_CASE("write_operation_metadata: has type, inputs, outputs and tags of everything",
+          "[operation_metadata]") {
+    using stemma::id;
+    for (const auto* name : {"bert_mlm", "control_flow", "shared_twice", "two_tower"}) {
+        CAPTURE(name);
+        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
+        const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
+        test::tagged_model tagged(bytes, &tree);
+        const auto& model = tagged.model;
+        const auto values = stemma::detail::find_value_tags(model, tree, tagged.found);
+        const stemma::detail::report_names names(model);
+        stemma::string_sink sink;
+        stemma::detail::write_operation_metadata(sink, model, tagged.found, values, names);
+        const auto read = nlohmann::json::parse(sink.text);
+        const auto tags_in = [&](stemma::detail::id_set set) {
+            std::vector<std::string> tags;
+            values.pool.for_each(set, [&](id m) { tags.push_back(tagged.found.tags.text(m)); });
+            return tags;
+        };
+        std::size_t entries = 0;
+        for (id node = 0; node < model.node_count(); ++node, ++entries) {
+            REQUIRE(read.contains(names.node(node)));
+            const auto& said = read[names.node(node)];
+            CHECK(said["op_type"] == std::string(model.op_type(node)));
+            REQUIRE(said["inputs"].size() == model.inputs(node).size());
+            for (std::size_t i = 0; i < said["inputs"].size(); ++i) {
+                const auto value = model.inputs(node)[i];
+                CHECK(said["inputs"][i] ==
+                      (value == stemma::no_id ? "" : std::string(model.value_name(value))));
+            }
+            CHECK(said["outputs"].size() == model.output_count(node));
+            CHECK(said["tags"] == tags_in(tagged.found.tag_sets[node]));
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.is_initializer(value)) {
+                ++entries;
+                const auto& said = read[names.initializer(value)];
+                CHECK(said["op_type"] == "Initializer");
+                CHECK(said["inputs"].empty());
+                CHECK(said["outputs"] == std::vector{std::string(model.value_name(value))});
+                CHECK(said["tags"] == tags_in(values.sets[value]));
+            }
+        }
+        CHECK(read.size() == entries);
+    }
 }
 
 } // namespace test::report_export_model

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/module_explanation.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/report/model_analysis.hpp>
+#include <stemma/report/analyze_model.hpp>
 
 #include <algorithm>
 #include <string>
@@ -21,8 +21,7 @@ using stemma::no_id;
 
 struct scene {
     explicit scene(const std::string& fixture)
-        : opened(test::fixture(fixture + "/model.onnx"),
-                 {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})})
+        : opened(test::captured_model(fixture))
         , describe(opened.model(), stemma::value_descriptions::inferring::asked)
         , explainer(opened, describe) {}
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/overlay_table.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
-#include "../model_files.hpp"
+#include "../refusal.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
 #include <stemma/open/attributed_model.hpp>
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -20,23 +22,12 @@ namespace {
 using stemma::id;
 
 const stemma::attributed_model& mlp() {
-    static const stemma::attributed_model opened(
-        test::fixture("mlp/model.onnx"),
-        {.captures = stemma::captures({test::fixture("mlp/modules.json")})});
+    static const auto opened = test::captured_model("mlp");
     return opened;
 }
 
 stemma::overlay_table read(const std::string& text) {
     return stemma::read_overlay(text, "over.json", mlp());
-}
-
-std::string refusal(const std::string& text) {
-    try {
-        static_cast<void>(read(text));
-    } catch (const stemma::error& e) {
-        return e.what();
-    }
-    return "";
 }
 
 double number(const stemma::overlay_table::cell& cell) {
@@ -135,9 +126,24 @@ TEST_CASE("read_overlay: says in one line what is wrong, and where") {
     };
     for (const auto& [text, reason] : wrong) {
         CAPTURE(text.substr(0, 80), reason);
-        const auto said = refusal(text);
+        const std::string said = test::refusal([&text = text] { return read(text); }).what();
         CHECK(said.find(reason) != said.npos);
         CHECK(said.find('\n') == said.npos);
+    }
+}
+
+TEST_CASE("find_overlay_format: every report has columns of different names") {
+    CHECK(stemma::detail::find_overlay_format("stemma.tree/1") == nullptr);
+    CHECK(stemma::detail::find_overlay_format(stemma::detail::own_overlay_schema) == nullptr);
+    for (const auto& format : stemma::detail::overlay_formats) {
+        CHECK(stemma::detail::find_overlay_format(format.schema) == &format);
+        CHECK(stemma::detail::known_overlay_schemas().find(format.schema) != std::string::npos);
+        std::set<std::string_view> names;
+        for (const auto& field : format.fields) {
+            CHECK(names.insert(field.name).second);
+            CHECK_FALSE(field.of_module.empty());
+            CHECK((format.divisor.empty() ? !field.divided : true));
+        }
     }
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/summarize_model.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
-#include "../model_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
-#include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -20,25 +19,10 @@ namespace {
 
 using stemma::id;
 
-stemma::attributed_model open_bert() {
-    return {test::fixture("bert_micro/model.onnx"),
-            {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
-}
-
-template <class Ask>
-stemma::error_code refusal(Ask ask) {
-    try {
-        static_cast<void>(ask());
-    } catch (const stemma::error& e) {
-        return e.code();
-    }
-    return stemma::error_code::cannot_write;
-}
-
 } // namespace
 
 TEST_CASE("summarize: counts the given nodes, and is named after the file") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     const auto all = stemma::summarize(opened);
     CHECK(all.model == opened.file().path());
     CHECK(all.nodes == opened.model().node_count());
@@ -48,7 +32,7 @@ TEST_CASE("summarize: counts the given nodes, and is named after the file") {
 }
 
 TEST_CASE("summarize: compares with one source of evidence, or with a file") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     const auto claimed = stemma::detail::claimed_modules(opened, stemma::provenance::scope);
     std::size_t count = 0;
     for (const auto& module : claimed) {
@@ -83,21 +67,21 @@ TEST_CASE("summarize: compares with one source of evidence, or with a file") {
 }
 
 TEST_CASE("summarize: rejects anything but a truth") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     const test::scratch_folder folder;
     const auto strange = folder.make(
         "truth.json",
         R"({"format": "fixture-truth/1", "nodes": [{"original": "nobody", "module": "x"}]})");
-    CHECK(refusal([&] { return stemma::summarize(opened, "consumer"); }) ==
+    CHECK(test::refusal([&] { return stemma::summarize(opened, "consumer"); }).code() ==
           stemma::error_code::refused);
-    CHECK(refusal([&] { return stemma::summarize(opened, strange); }) ==
+    CHECK(test::refusal([&] { return stemma::summarize(opened, strange); }).code() ==
           stemma::error_code::malformed);
-    CHECK(refusal([&] { return stemma::summarize(opened, folder.file("none")); }) ==
+    CHECK(test::refusal([&] { return stemma::summarize(opened, folder.file("none")); }).code() ==
           stemma::error_code::cannot_read);
 }
 
 TEST_CASE("write_json: writes a complete document") {
-    auto opened = open_bert();
+    auto opened = test::captured_model("bert_micro");
     stemma::string_sink sink;
     stemma::write_json(sink, stemma::summarize(opened));
     const auto json = nlohmann::json::parse(sink.text);

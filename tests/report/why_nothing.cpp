@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/why_nothing.hpp>
 
+#include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <string>
@@ -40,9 +40,7 @@ TEST_CASE("why_nothing: suggests similar names") {
 }
 
 TEST_CASE("why_nothing: names the query that finds a class or an operator type") {
-    const stemma::attributed_model opened(
-        test::fixture("bert_micro/model.onnx"),
-        {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})});
+    const auto opened = test::captured_model("bert_micro");
     CHECK(stemma::why_nothing(opened, "BertLayer") ==
           "nothing is named 'BertLayer'; query 'class:BertLayer' finds everything of that kind");
     CHECK(stemma::why_nothing(opened, "Softmax") ==

@@ -11,7 +11,6 @@
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/acyclic_parts.hpp>
 #include <stemma/fold/detail/fold_regions.hpp>
-#include <stemma/fold/detail/folded_modules.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -2,7 +2,6 @@
 #ifndef STEMMA_EXAMPLES_REPORT_STEMMA_REPORT_HTML_DIFF_HPP
 #define STEMMA_EXAMPLES_REPORT_STEMMA_REPORT_HTML_DIFF_HPP
 
-#include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/core/id.hpp>
@@ -35,22 +34,9 @@ public:
         json_.begin_object();
         json_.member("same", diff_.same_modules);
         json_.member("of", diff_.first_modules);
-        json_.key("header");
-        json_.begin_array();
-        for (const auto& one : diff_.header) {
-            json_.begin_array(true);
-            json_.value(one.what);
-            json_.value(one.first);
-            json_.value(one.second);
-            json_.end_array();
-        }
-        json_.end_array();
-        json_.key("changes");
-        json_.begin_array();
-        for (const auto& entry : diff_.modules) {
-            write_change(entry);
-        }
-        json_.end_array();
+        json_.list("header", diff_.header,
+                   [&](const auto& one) { json_.row(one.what, one.first, one.second); });
+        json_.list("changes", diff_.modules, [&](const auto& entry) { write_change(entry); });
         json_.key("modules");
         json_.begin_array();
         write_ids(diff_.pairs.to_second);
@@ -71,17 +57,9 @@ private:
         json_.begin_object(true);
         json_.key("ends");
         write_ids({entry.first, entry.second});
-        json_.key("changes");
-        json_.begin_array(true);
-        for (auto change : entry.changes) {
-            json_.value(to_string(change));
-        }
-        json_.end_array();
+        json_.values("changes", entry.changes, [&](auto change) { return to_string(change); });
         json_.key("nodes");
-        json_.begin_array(true);
-        json_.value(entry.only_first.size());
-        json_.value(entry.only_second.size());
-        json_.end_array();
+        json_.row(entry.only_first.size(), entry.only_second.size());
         double relative = 0;
         std::size_t comparable = 0;
         for (const auto& weight : entry.weights) {
@@ -90,11 +68,7 @@ private:
         }
         // Their number, the largest relative difference, null if infinite, and of how many it is.
         json_.key("weights");
-        json_.begin_array(true);
-        json_.value(entry.weights.size());
-        json_.value(relative);
-        json_.value(comparable);
-        json_.end_array();
+        json_.row(entry.weights.size(), relative, comparable);
         json_.end_object();
     }
 
@@ -142,12 +116,7 @@ void write_html_diff(Sink& sink, std::span<const stemma::attributed_model* const
     sink.write("<script type=\"application/json\" id=\"steps\">");
     stemma::json_writer json(script);
     json.begin_object();
-    json.key("page");
-    json.begin_array();
-    for (const auto part : detail::page) {
-        json.value(part);
-    }
-    json.end_array();
+    json.list("page", detail::page, [&](const auto part) { json.value(part); });
     json.key("files");
     json.begin_array();
     for (const auto* model : models) {

@@ -157,12 +157,9 @@ private:
         for (auto extent : tensor.shape) {
             shape.append(shape.empty() ? "" : ",").append(std::to_string(extent));
         }
-        json_.begin_array(true);
-        json_.value(tensor.name);
-        json_.value(std::string(tensor.dtype) + "[" + shape + "]");
-        json_.value(kind == "parameter" && !tensor.trainable ? "frozen parameter" : kind);
-        json_.value(tensor.elements());
-        json_.end_array();
+        json_.row(tensor.name, std::string(tensor.dtype) + "[" + shape + "]",
+                  kind == "parameter" && !tensor.trainable ? "frozen parameter" : kind,
+                  tensor.elements());
     }
 
     /// Names and kinds of values; types by number, as many have the same.
@@ -183,12 +180,7 @@ private:
             json_.end_array();
         }
         json_.end_array();
-        json_.key("results");
-        json_.begin_array(true);
-        for (auto value : model_.graph(0).outputs) {
-            write_id(value);
-        }
-        json_.end_array();
+        json_.flat_list("results", model_.graph(0).outputs, [&](auto value) { write_id(value); });
     }
 
     /// Nodes by the lines of programs where they were written, if any is known.
@@ -233,18 +225,15 @@ private:
             }
             json_.end_array();
             json_.begin_array(true);
-            for (stemma::id i = 0; i < model_.output_count(node); ++i) {
-                json_.value(model_.first_output(node) + i);
+            for (auto value : model_.outputs(node)) {
+                json_.value(value);
             }
             json_.end_array();
             write_hidden_reads(node);
             json_.begin_array(true);
             for (const auto& claim : tags_.conflicts.of(node)) {
-                json_.begin_array(true);
-                json_.value(tags_.provenances[claim.source]);
-                json_.value(modules_.path(claim.module));
-                json_.value(claim.confidence);
-                json_.end_array();
+                json_.row(tags_.provenances[claim.source], modules_.path(claim.module),
+                          claim.confidence);
             }
             json_.end_array();
             write_attributes(node);
@@ -331,30 +320,20 @@ private:
     }
 
     void write_overlays(std::span<const stemma::overlay_table> overlays) {
-        json_.key("overlays");
-        json_.begin_array();
-        for (const auto& overlay : overlays) {
+        json_.list("overlays", overlays, [&](const auto& overlay) {
             json_.begin_object();
             json_.member("title", overlay.title);
             json_.member("unmatched", overlay.unmatched);
-            json_.key("columns");
-            json_.begin_array();
-            for (const auto& column : overlay.columns) {
-                json_.begin_array(true);
-                json_.value(column.name);
-                json_.value(column.unit);
-                json_.value(static_cast<int>(column.better));
-                json_.value(column.additive);
-                json_.end_array();
-            }
-            json_.end_array();
+            json_.list("columns", overlay.columns, [&](const auto& column) {
+                json_.row(column.name, column.unit, static_cast<int>(column.better),
+                          column.additive);
+            });
             json_.key("modules");
             write_rows(overlay.modules);
             json_.key("nodes");
             write_rows(overlay.nodes);
             json_.end_object();
-        }
-        json_.end_array();
+        });
     }
 
     void write_rows(const std::vector<stemma::overlay_table::row>& rows) {

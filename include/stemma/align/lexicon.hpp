@@ -6,6 +6,7 @@
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/core/category.hpp>
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 
 #include <algorithm>
@@ -184,9 +185,7 @@ private:
     template <class Function>
     static void for_each_line(std::string_view table, Function f) {
         while (!table.empty()) {
-            const auto end = table.find('\n');
-            f(table.substr(0, end));
-            table.remove_prefix(end == table.npos ? table.size() : end + 1);
+            f(detail::take_until(table, '\n'));
         }
     }
 
@@ -244,9 +243,7 @@ private:
         }
         auto rest = line.substr(equals + 1);
         for (auto* list : {&entry.heads, &entry.parts, &entry.rare}) {
-            const auto bar = rest.find('|');
-            *list = split(rest.substr(0, bar));
-            rest.remove_prefix(bar == rest.npos ? rest.size() : bar + 1);
+            *list = split(detail::take_until(rest, '|'));
         }
         for (auto name : split(line.substr(0, equals))) {
             group_of.emplace(std::string(name), groups.size());

@@ -5,6 +5,7 @@
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/category.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 
 #include <algorithm>
@@ -77,9 +78,7 @@ public:
     explicit rewritten_operators(std::initializer_list<std::string_view> tables) {
         for (auto table : tables) {
             while (!table.empty()) {
-                const auto line = table.substr(0, table.find('\n'));
-                table.remove_prefix(line.size() == table.size() ? line.size() : line.size() + 1);
-                read(line);
+                read(detail::take_until(table, '\n'));
             }
         }
     }

@@ -78,19 +78,14 @@ void write_json(Sink& sink, std::span<const finding> findings, const onnx_model&
     json.member("valid", errors == 0);
     json.member("errors", errors);
     json.member("warnings", count_of(findings, severity::warning));
-    json.key("findings");
-    json.begin_array();
-    for (const auto& one : findings) {
-        json.begin_object(true);
+    json.objects("findings", findings, [&](const auto& one) {
         json.member("code", one.code);
         json.member("severity", to_string(one.level));
         json.member("place", one.place);
         json.key("node");
         one.node == no_id ? json.null() : json.value(position_text(model, one.node));
         json.member("text", one.text);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }

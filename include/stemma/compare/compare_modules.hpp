@@ -6,7 +6,6 @@
 #include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/detail/weight_comparer.hpp>
-#include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/core/detail/hash.hpp>
@@ -196,19 +195,8 @@ void write_json(Sink& sink, const module_comparison& comparison, const attribute
     json.member("weights", comparison.compared_weights);
     json.member("missing_weights", comparison.missing_weights);
     json.end_object();
-    json.key("nodes");
-    json.begin_object(true);
-    json.member("only_first", difference.only_first.size());
-    json.member("only_second", difference.only_second.size());
-    json.member("rewired", difference.rewired.size());
-    json.end_object();
-    detail::write_diff_weights(json, difference, first.model(), second.model());
-    if (nodes) {
-        json.key("list");
-        json.begin_object();
-        detail::write_diff_nodes(json, difference, first.model(), second.model());
-        json.end_object();
-    }
+    detail::write_diff_counts(json, difference);
+    detail::write_diff_contents(json, difference, first.model(), second.model(), nodes);
     json.end_object();
     json.finish();
 }

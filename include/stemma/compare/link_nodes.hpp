@@ -4,8 +4,8 @@
 
 #include <stemma/align/align_graphs.hpp>
 #include <stemma/align/graph_alignment.hpp>
-#include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
+#include <stemma/core/detail/disjoint_sets.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/node_origins.hpp>
@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -36,24 +35,14 @@ namespace detail {
 [[nodiscard]] inline std::vector<node_link>
 group_links(std::size_t first_count, std::size_t second_count,
             const std::vector<std::pair<id, id>>& pairs) {
-    std::vector<id> group(first_count + second_count); // the second model's after the first one's
-    std::iota(group.begin(), group.end(), id{0});
-    const auto find = [&](id v) {
-        while (group[v] != v) {
-            group[v] = group[group[v]];
-            v = group[v];
-        }
-        return v;
-    };
+    disjoint_sets groups(first_count + second_count); // the second model's after the first one's
     for (const auto& [v, w] : pairs) {
-        const auto a = find(v);
-        const auto b = find(static_cast<id>(first_count + w));
-        group[std::max(a, b)] = std::min(a, b);
+        groups.join(v, static_cast<id>(first_count + w));
     }
-    std::vector<id> place(group.size(), no_id);
+    std::vector<id> place(first_count + second_count, no_id);
     std::vector<node_link> links;
     for (const auto& [v, w] : pairs) {
-        auto& at = place[find(v)];
+        auto& at = place[groups.find(v)];
         if (at == no_id) {
             at = static_cast<id>(links.size());
             links.emplace_back();

@@ -5,13 +5,17 @@
 #include <stemma/compare/detail/module_pairs.hpp>
 #include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/tensor_difference.hpp>
+#include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/detail/real_text.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -97,6 +101,21 @@ struct model_diff {
                                                     "relowered", "rewired",   "weights"};
     return names[static_cast<std::size_t>(change)];
 }
+
+/// Options for comparing two models by module.
+struct diff_options {
+    bool weights = true;  ///< compare data of weights
+    double tolerance = 0; ///< weights are equal up to this largest relative difference
+    std::span<const std::pair<id, id>> known_partners = {}; ///< nodes known to correspond
+
+    /// Throws: `error` of `error_code::refused` if the tolerance is negative or NaN.
+    void check() const {
+        if (!(tolerance >= 0)) {
+            STEMMA_THROW(error(error_code::refused, "", "tolerance",
+                               detail::real_text(tolerance) + " is not a number from 0"));
+        }
+    }
+};
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -31,23 +31,16 @@ void write_diff_nodes(json_writer<Sink>& json, const model_diff::changed_module&
                       const onnx_model& first, const onnx_model& second) {
     const auto list = [&](std::string_view key, const onnx_model& model,
                           const std::vector<id>& nodes) {
-        json.key(key);
-        json.begin_array();
-        for (auto node : nodes) {
-            write_diff_node(json, model, node);
-        }
-        json.end_array();
+        json.list(key, nodes, [&](auto node) { write_diff_node(json, model, node); });
     };
     const auto pairs = [&](std::string_view key, const std::vector<std::pair<id, id>>& nodes) {
-        json.key(key);
-        json.begin_array();
-        for (const auto& [v, w] : nodes) {
+        json.list(key, nodes, [&](const auto& pair) {
+            const auto& [v, w] = pair;
             json.begin_array(true);
             write_diff_node(json, first, v);
             write_diff_node(json, second, w);
             json.end_array();
-        }
-        json.end_array();
+        });
     };
     list("only_first", first, entry.only_first);
     list("only_second", second, entry.only_second);
@@ -56,12 +49,20 @@ void write_diff_nodes(json_writer<Sink>& json, const model_diff::changed_module&
 }
 
 template <text_sink Sink>
-void write_diff_weights(json_writer<Sink>& json, const model_diff::changed_module& entry,
-                        const onnx_model& first, const onnx_model& second) {
-    json.key("weights");
-    json.begin_array();
-    for (const auto& weight : entry.weights) {
-        json.begin_object(true);
+void write_diff_counts(json_writer<Sink>& json, const model_diff::changed_module& entry) {
+    json.key("nodes");
+    json.begin_object(true);
+    json.member("only_first", entry.only_first.size());
+    json.member("only_second", entry.only_second.size());
+    json.member("rewired", entry.rewired.size());
+    json.end_object();
+}
+
+/// Writes the weights, and the `nodes` if asked for.
+template <text_sink Sink>
+void write_diff_contents(json_writer<Sink>& json, const model_diff::changed_module& entry,
+                         const onnx_model& first, const onnx_model& second, bool nodes) {
+    json.objects("weights", entry.weights, [&](const auto& weight) {
         json.member("first", first.value_name(weight.first));
         json.member("second", second.value_name(weight.second));
         json.member("text", weight.text);
@@ -76,9 +77,13 @@ void write_diff_weights(json_writer<Sink>& json, const model_diff::changed_modul
         } else {
             json.null();
         }
+    });
+    if (nodes) {
+        json.key("list");
+        json.begin_object();
+        write_diff_nodes(json, entry, first, second);
         json.end_object();
     }
-    json.end_array();
 }
 
 template <text_sink Sink>
@@ -93,34 +98,12 @@ void write_diff_module(json_writer<Sink>& json, const model_diff::changed_module
     path("second", second.modules(), entry.second);
     json.member_or_null("class", entry.first != no_id ? first.modules().class_name(entry.first)
                                                       : second.modules().class_name(entry.second));
-    json.key("changes");
-    json.begin_array(true);
-    for (auto change : entry.changes) {
-        json.value(to_string(change));
-    }
-    json.end_array();
+    json.values("changes", entry.changes, [&](auto change) { return to_string(change); });
     json.member("same_boundary", entry.same_boundary);
-    json.key("nodes");
-    json.begin_object(true);
-    json.member("only_first", entry.only_first.size());
-    json.member("only_second", entry.only_second.size());
-    json.member("rewired", entry.rewired.size());
-    json.end_object();
-    json.key("into");
-    json.begin_array(true);
-    if (entry.has(model_diff::change::fused)) {
-        for (auto m : entry.into) {
-            json.value(second.modules().report_path(m));
-        }
-    }
-    json.end_array();
-    write_diff_weights(json, entry, first.model(), second.model());
-    if (nodes) {
-        json.key("list");
-        json.begin_object();
-        write_diff_nodes(json, entry, first.model(), second.model());
-        json.end_object();
-    }
+    write_diff_counts(json, entry);
+    json.values("into", entry.has(model_diff::change::fused) ? entry.into : std::vector<id>(),
+                [&](id m) { return second.modules().report_path(m); });
+    write_diff_contents(json, entry, first.model(), second.model(), nodes);
     json.end_object();
 }
 
@@ -154,22 +137,14 @@ void write_json(Sink& sink, const model_diff& diff, const attributed_model& firs
     };
     write_size("size_first", diff.first_modules, diff.first_nodes);
     write_size("size_second", diff.second_modules, diff.second_nodes);
-    json.key("header");
-    json.begin_array();
-    for (const auto& one : diff.header) {
-        json.begin_object(true);
+    json.objects("header", diff.header, [&](const auto& one) {
         json.member("what", one.what);
         json.member("first", one.first);
         json.member("second", one.second);
-        json.end_object();
-    }
-    json.end_array();
-    json.key("modules");
-    json.begin_array();
-    for (const auto& entry : diff.modules) {
+    });
+    json.list("modules", diff.modules, [&](const auto& entry) {
         detail::write_diff_module(json, entry, first, second, nodes);
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }

@@ -36,6 +36,14 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
+/// Removes the front of a text with the mark behind it. Returns: the front; the whole text if it
+/// has no such mark. Complexity: O(length).
+constexpr std::string_view take_until(std::string_view& text, char mark) noexcept {
+    const auto front = text.substr(0, text.find(mark));
+    text.remove_prefix(std::min(text.size(), front.size() + 1));
+    return front;
+}
+
 /// Returns: the elements, separated by commas. Complexity: O(length).
 [[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts,
                                            std::string_view between = ",") {

@@ -51,12 +51,7 @@ void write_json(Sink& sink, const model_cost& cost, const attributed_model& open
     json.begin_object();
     json.member("schema", "stemma.cost/1");
     json.member("model", opened.model().file());
-    json.key("dimensions");
-    json.begin_array(true);
-    for (const auto& name : cost.open_dims()) {
-        json.value(name);
-    }
-    json.end_array();
+    json.values("dimensions", cost.open_dims());
     json.key("unlisted");
     json.begin_object(true);
     for (const auto& [op, nodes] : cost.unlisted()) {
@@ -64,9 +59,7 @@ void write_json(Sink& sink, const model_cost& cost, const attributed_model& open
     }
     json.end_object();
     json.member("unknown_values", cost.unknown_values());
-    json.key("modules");
-    json.begin_array();
-    for (auto m : modules) {
+    json.list("modules", modules, [&](auto m) {
         const auto& one = cost[m];
         json.begin_object(true);
         json.member("path", opened.modules().path(m));
@@ -86,8 +79,7 @@ void write_json(Sink& sink, const model_cost& cost, const attributed_model& open
         json.member("unknown", one.unknown);
         json.member("loops", one.loops);
         json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }

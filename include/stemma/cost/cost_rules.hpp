@@ -3,9 +3,9 @@
 #define STEMMA_COST_COST_RULES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -115,8 +115,7 @@ public:
     /// Requires: `table` outlives this. Complexity: O(length).
     explicit cost_rules(std::string_view table) {
         while (!table.empty()) {
-            const auto line = table.substr(0, table.find('\n'));
-            table.remove_prefix(std::min(table.size(), line.size() + 1));
+            const auto line = detail::take_until(table, '\n');
             if (const auto colon = line.find(": "); colon != line.npos) {
                 read_line(line.substr(0, colon), line.substr(colon + 2));
             }
@@ -140,20 +139,14 @@ public:
     }
 
 private:
-    static std::string_view take_word(std::string_view& line) {
-        const auto word = line.substr(0, line.find(' '));
-        line.remove_prefix(std::min(line.size(), word.size() + 1));
-        return word;
-    }
-
     void read_line(std::string_view formula, std::string_view operators) {
-        rule read{take_word(formula), {}};
+        rule read{detail::take_until(formula, ' '), {}};
         for (auto& number : read.numbers) {
-            const auto word = take_word(formula);
+            const auto word = detail::take_until(formula, ' ');
             std::from_chars(word.data(), word.data() + word.size(), number);
         }
         while (!operators.empty()) {
-            rules_.insert_or_assign(std::string(take_word(operators)), read);
+            rules_.insert_or_assign(std::string(detail::take_until(operators, ' ')), read);
         }
     }
 

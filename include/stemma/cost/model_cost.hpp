@@ -7,11 +7,11 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
 #include <stemma/core/nearest_texts.hpp>
+#include <stemma/core/parse_name.hpp>
 #include <stemma/core/short_number.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/cost/cost_measure.hpp>
-#include <stemma/cost/cost_options.hpp>
+#include <stemma/cost/cost_rules.hpp>
 #include <stemma/cost/detail/cost_collector.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -21,6 +21,7 @@
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,6 +33,29 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+/// Options for costs.
+struct cost_options {
+    std::map<std::string, std::int64_t> dims; ///< values of named extents
+    cost_rules rules{};                       ///< costs of operators
+    std::int64_t typical = 64; ///< assumed for other symbolic extents if a number is needed
+};
+
+/// A measure for sorting modules and nodes by cost.
+/// Names: `macs`, `flops` or `activations`.
+enum class cost_measure : std::uint8_t {
+    macs,        ///< multiply-accumulates
+    flops,       ///< two per MAC, plus all other operations
+    activations, ///< bytes of produced values
+};
+
+namespace detail {
+
+template <>
+inline constexpr std::array<std::string_view, 3> names_of_values<cost_measure>{"macs", "flops",
+                                                                               "activations"};
+
+} // namespace detail
 
 /// The cost of the modules of a model, as polynomials in symbolic extents.
 class model_cost {
@@ -100,8 +124,8 @@ public:
             macs_.push_back(value(collector.macs()[node]).estimate(typical));
             polynomial produced;
             bool is_sized = true;
-            for (id i = 0; i < model.output_count(node); ++i) {
-                const auto bytes = collector.bytes()[model.first_output(node) + i];
+            for (auto made : model.outputs(node)) {
+                const auto bytes = collector.bytes()[made];
                 is_sized = is_sized && bytes != detail::any_extent;
                 produced += value(bytes);
             }

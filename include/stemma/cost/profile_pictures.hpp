@@ -81,10 +81,7 @@ void write_chrome_trace(Sink& sink, const module_times& times) {
     json_writer json(sink);
     json.begin_object();
     json.member("displayTimeUnit", "ms");
-    json.key("traceEvents");
-    json.begin_array();
-    for (const auto& slice : detail::time_slices(times)) {
-        json.begin_object(true);
+    json.objects("traceEvents", detail::time_slices(times), [&](const auto& slice) {
         json.member("name", slice.name);
         json.member("cat", "module");
         json.member("ph", "X");
@@ -96,9 +93,7 @@ void write_chrome_trace(Sink& sink, const module_times& times) {
         json.begin_object(true);
         json.member("path", slice.module == no_id ? std::string() : modules.path(slice.module));
         json.end_object();
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }
@@ -117,16 +112,11 @@ void write_speedscope(Sink& sink, const module_times& times) {
     json.member("activeProfileIndex", 0);
     json.key("shared");
     json.begin_object();
-    json.key("frames");
-    json.begin_array();
-    for (const auto& slice : slices) {
-        json.begin_object(true);
+    json.objects("frames", slices, [&](const auto& slice) {
         json.member("name", slice.module == no_id || slice.module == 0
                                 ? slice.name
                                 : modules.path(slice.module));
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.key("profiles");
     json.begin_array();

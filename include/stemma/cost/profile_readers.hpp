@@ -101,41 +101,36 @@ struct qnn_profile {
     /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
     void read(std::string_view bytes, std::string_view file, profile& to) const {
         detail::csv_rows rows(bytes);
-        std::vector<std::string> fields;
-        rows.next(fields);
-        const auto time = detail::find_column(fields, {"time"});
-        const auto unit = detail::find_column(fields, {"unit of measurement"});
-        const auto level = detail::find_column(fields, {"event level"});
-        const auto names = detail::find_column(fields, {"event identifier"});
-        const auto message = detail::find_column(fields, {"message"});
-        const auto sources = detail::find_column(fields, {"onnx source ops"});
+        rows.next();
+        const auto time = rows.find_column({"time"});
+        const auto unit = rows.find_column({"unit of measurement"});
+        const auto level = rows.find_column({"event level"});
+        const auto names = rows.find_column({"event identifier"});
+        const auto message = rows.find_column({"message"});
+        const auto sources = rows.find_column({"onnx source ops"});
         if (!time || !unit || !level || !names) {
             STEMMA_THROW(error(error_code::malformed, file, "line 1", "is not a QNN heading"));
         }
         bool met = false;
-        while (rows.next(fields)) {
-            const auto field = [&](auto column) {
-                return column && *column < fields.size() ? std::string_view(fields[*column])
-                                                         : std::string_view();
-            };
-            if (field(level) == "ROOT") { // of the whole graph
+        while (rows.next()) {
+            if (rows[level] == "ROOT") { // of the whole graph
                 to.end_run();
             }
-            const auto number = detail::read_real(field(time));
-            auto layer = field(names);
+            const auto number = detail::read_real(rows[time]);
+            auto layer = rows[names];
             const auto mark = layer.find(":OpId_");
             // Other events are parts of these, or not times: threads, waiting, the accelerator.
-            if (mark == layer.npos && field(message) != "NODE" && field(level) != "NODE") {
+            if (mark == layer.npos && rows[message] != "NODE" && rows[level] != "NODE") {
                 continue;
             }
-            layer = field(sources).empty() ? layer.substr(0, mark) : field(sources);
+            layer = rows[sources].empty() ? layer.substr(0, mark) : rows[sources];
             if (!number || layer.empty()) {
                 continue;
             }
             detail::check_time(*number, file, rows.line());
             met = true;
             // Cycles are not times, but as good for shares.
-            to.add({layer, {}, "QNN", *number * detail::microseconds_of(field(unit)).value_or(1)});
+            to.add({layer, {}, "QNN", *number * detail::microseconds_of(rows[unit]).value_or(1)});
         }
         if (!met) {
             STEMMA_THROW(error(error_code::malformed, file, "", "no row is a node"));
@@ -157,38 +152,33 @@ struct openvino_profile {
     /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
     void read(std::string_view bytes, std::string_view file, profile& to) const {
         detail::csv_rows rows(bytes);
-        std::vector<std::string> fields;
-        rows.next(fields);
-        const auto names = detail::find_column(fields, {"layername"});
-        const auto status = detail::find_column(fields, {"execstatus"});
-        const auto type = detail::find_column(fields, {"layertype"});
-        const auto kernel = detail::find_column(fields, {"exectype"});
-        const auto time = detail::find_column(fields, {"realtime"});
+        rows.next();
+        const auto names = rows.find_column({"layername"});
+        const auto status = rows.find_column({"execstatus"});
+        const auto type = rows.find_column({"layertype"});
+        const auto kernel = rows.find_column({"exectype"});
+        const auto time = rows.find_column({"realtime"});
         if (!names || !time) {
             STEMMA_THROW(error(error_code::malformed, file, "line 1",
                                "has no columns layerName and realTime"));
         }
-        const auto unit = detail::microseconds_of(fields[*time]).value_or(1);
-        const auto heading = fields[*names]; // repeated in the table of each run
+        const auto unit = detail::microseconds_of(rows[time]).value_or(1);
+        const std::string heading(rows[names]); // repeated in the table of each run
         bool met = false;
-        while (rows.next(fields)) {
-            const auto field = [&](auto column) {
-                return column && *column < fields.size() ? std::string_view(fields[*column])
-                                                         : std::string_view();
-            };
-            const auto number = detail::read_real(field(time));
+        while (rows.next()) {
+            const auto number = detail::read_real(rows[time]);
             const bool ran =
-                !status || field(status) == "EXECUTED" || field(status) == "Status.EXECUTED";
-            if (field(names) == "Total") { // a table per run
+                !status || rows[status] == "EXECUTED" || rows[status] == "Status.EXECUTED";
+            if (rows[names] == "Total") { // a table per run
                 to.end_run();
-            } else if (ran && !field(names).empty() && field(names) != heading) {
+            } else if (ran && !rows[names].empty() && rows[names] != heading) {
                 if (!number) {
                     STEMMA_THROW(error(error_code::malformed, file,
                                        "line " + std::to_string(rows.line()), "has no time"));
                 }
                 detail::check_time(*number, file, rows.line());
                 met = true;
-                to.add({field(names), field(type), field(kernel), *number * unit});
+                to.add({rows[names], rows[type], rows[kernel], *number * unit});
             }
         }
         if (!met) {
@@ -216,47 +206,42 @@ struct csv_profile {
     /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
     void read(std::string_view bytes, std::string_view file, profile& to) const {
         detail::csv_rows rows(bytes);
-        std::vector<std::string> fields;
-        rows.next(fields);
-        const auto names =
-            detail::find_column(fields, {"name", "node", "node_name", "node name", "layer",
-                                         "layer_name", "layer name", "kernel", "op_name"});
-        const auto time = detail::find_column(
-            fields, {"time", "us", "ms", "ns", "time_us", "time_ms", "time_ns", "duration", "dur",
-                     "latency", "average", "avg", "microseconds", "milliseconds"});
-        const auto provider = detail::find_column(fields, {"provider", "device", "backend"});
-        const auto type = detail::find_column(fields, {"op_type", "op", "type"});
-        const auto run = detail::find_column(fields, {"run", "iteration"});
+        rows.next();
+        const auto names = rows.find_column({"name", "node", "node_name", "node name", "layer",
+                                             "layer_name", "layer name", "kernel", "op_name"});
+        const auto time =
+            rows.find_column({"time", "us", "ms", "ns", "time_us", "time_ms", "time_ns", "duration",
+                              "dur", "latency", "average", "avg", "microseconds", "milliseconds"});
+        const auto provider = rows.find_column({"provider", "device", "backend"});
+        const auto type = rows.find_column({"op_type", "op", "type"});
+        const auto run = rows.find_column({"run", "iteration"});
         if (!names || !time) {
             STEMMA_THROW(error(error_code::malformed, file, "line 1",
                                "needs a column `name` and a column `time`"));
         }
-        auto heading = fields[*time];
+        std::string heading(rows[time]);
         for (auto& c : heading) {
             c = c == '_' ? ' ' : c;
         }
         const auto unit = detail::microseconds_of(heading);
         if (!unit && heading.find_first_of("([") != heading.npos) {
-            STEMMA_THROW(error(error_code::malformed, file, "line 1",
-                               "'" + fields[*time] + "' has no known unit: ns, us, ms, s"));
+            STEMMA_THROW(
+                error(error_code::malformed, file, "line 1",
+                      "'" + std::string(rows[time]) + "' has no known unit: ns, us, ms, s"));
         }
         std::vector<profile> runs; // as they are met
         std::unordered_map<std::string, std::size_t> run_of;
-        while (rows.next(fields)) {
-            const auto field = [&](auto column) {
-                return column && *column < fields.size() ? std::string_view(fields[*column])
-                                                         : std::string_view();
-            };
-            const auto number = detail::read_real(field(time));
+        while (rows.next()) {
+            const auto number = detail::read_real(rows[time]);
             if (!number || !(*number >= 0)) {
                 STEMMA_THROW(error(error_code::malformed, file,
                                    "line " + std::to_string(rows.line()), "has no time"));
             }
-            const auto at = run_of.try_emplace(std::string(field(run)), runs.size()).first->second;
+            const auto at = run_of.try_emplace(std::string(rows[run]), runs.size()).first->second;
             if (at == runs.size()) {
                 runs.emplace_back();
             }
-            runs[at].add({field(names), field(type), field(provider), *number * unit.value_or(1)});
+            runs[at].add({rows[names], rows[type], rows[provider], *number * unit.value_or(1)});
         }
         for (const auto& one : runs) {
             to.append(one);

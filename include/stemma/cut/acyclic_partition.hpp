@@ -6,7 +6,6 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/strong_components.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/cut/detail/quotient_graph.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <algorithm>
@@ -22,6 +21,57 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
+
+/// Calls `f(from, to)` for every edge between two parts, in the order of readers.
+template <operator_graph_like Graph, class Function>
+void for_each_between(const Graph& graph, std::span<const id> part, Function f) {
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = part[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = part[index_of(graph, source(*in, graph))];
+            if (from != to && from != no_id) {
+                f(from, to);
+            }
+        }
+    }
+}
+
+/// Returns: the quotient graph of a partition: one edge between two parts if any vertex of one
+/// reads from the other.
+///
+/// `part` is by vertex index, each below `part_count`; vertices with `no_id` are left out.
+/// Complexity: O(V + E + parts), and O(n log n) of the edges of the result.
+template <operator_graph_like Graph>
+[[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
+                                            std::size_t part_count) {
+    const grouped_ids producers(part_count, [&](auto take) {
+        for_each_between(graph, part, [&](id from, id to) { take(to, from); });
+    });
+    std::vector<std::pair<id, id>> pairs;
+    std::vector<id> read_by(part_count, no_id); // by part: its last reader
+    for (id to = 0; to < part_count; ++to) {
+        const auto first = static_cast<std::ptrdiff_t>(pairs.size());
+        for (auto from : producers[to]) {
+            if (read_by[from] != to) {
+                read_by[from] = to;
+                pairs.emplace_back(to, from);
+            }
+        }
+        std::sort(pairs.begin() + first, pairs.end());
+    }
+    return {part_count, [&](auto take) {
+                for (const auto& [to, from] : pairs) {
+                    take({from, to, no_id, no_id, no_id});
+                }
+            }};
+}
+
+} // namespace detail
 
 /// A partition whose parts can run in order.
 struct acyclic_partition {
@@ -59,11 +109,16 @@ template <operator_graph_like Graph>
         [](id p) { return p; });
 }
 
-/// Returns: by part its place in a topological order that prefers low ones.
-[[nodiscard]] inline std::vector<id> places_in_order(const grouped_ids& readers) {
+/// Returns: by vertex its place in a topological order that prefers low ones; `no_id` on and after
+/// cycles. `readers[v]` are those of vertex `v`, with multiplicity.
+/// Complexity: O(readers + n log n) in n vertices.
+template <class Readers>
+[[nodiscard]] std::vector<id> places_in_order(const Readers& readers) {
     std::vector<std::size_t> waiting(readers.size());
-    for (auto to : readers.range(0, readers.size())) {
-        ++waiting[to];
+    for (std::size_t v = 0; v < readers.size(); ++v) {
+        for (auto to : readers[v]) {
+            ++waiting[to];
+        }
     }
     std::priority_queue<id, std::vector<id>, std::greater<>> ready;
     for (id p = 0; p < waiting.size(); ++p) {
@@ -83,6 +138,22 @@ template <operator_graph_like Graph>
         }
     }
     return place;
+}
+
+/// Renumbers the pieces topologically, low ones first. Requires: they are on no cycle.
+/// Complexity: O(V + E), and O(log n) for each of n pieces.
+template <operator_graph_like Graph>
+void sort_pieces(const Graph& graph, acyclic_partition& partition) {
+    const auto count = partition.pieces.size();
+    const auto place = places_in_order(readers_by_part(graph, partition.piece_of, count));
+    auto sorted = partition.pieces;
+    for (std::size_t p = 0; p < count; ++p) {
+        sorted[place[p]] = partition.pieces[p];
+    }
+    partition.pieces = std::move(sorted);
+    for (auto& p : partition.piece_of) {
+        p = p == no_id ? no_id : place[p];
+    }
 }
 
 /// Divides parts on cycles by level: a vertex's level is the maximum number of transitions between
@@ -122,17 +193,7 @@ template <operator_graph_like Graph>
         }
         result.piece_of[i] = piece;
     }
-    // Pieces are numbered by their first vertex so far; sort them topologically.
-    const auto place = detail::places_in_order(
-        detail::readers_by_part(graph, result.piece_of, result.pieces.size()));
-    auto sorted = result.pieces;
-    for (std::size_t p = 0; p < place.size(); ++p) {
-        sorted[place[p]] = result.pieces[p];
-    }
-    result.pieces = std::move(sorted);
-    for (auto& p : result.piece_of) {
-        p = p == no_id ? no_id : place[p];
-    }
+    detail::sort_pieces(graph, result); // so far by their first vertex
     return result;
 }
 
@@ -205,15 +266,8 @@ void join_levels(const Graph& graph, acyclic_partition& partition) {
     for (auto& p : partition.piece_of) {
         p = p == no_id ? no_id : number[joined[p]];
     }
-    const auto place =
-        detail::places_in_order(detail::readers_by_part(graph, partition.piece_of, kept.size()));
-    partition.pieces.resize(kept.size());
-    for (std::size_t p = 0; p < kept.size(); ++p) {
-        partition.pieces[place[p]] = kept[p];
-    }
-    for (auto& p : partition.piece_of) {
-        p = p == no_id ? no_id : place[p];
-    }
+    partition.pieces = std::move(kept);
+    detail::sort_pieces(graph, partition);
 }
 
 namespace detail {

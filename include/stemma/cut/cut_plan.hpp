@@ -3,8 +3,16 @@
 #define STEMMA_CUT_CUT_PLAN_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_table.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,23 +31,9 @@ enum class cut_refusal : std::uint8_t {
 
 /// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(cut_refusal refusal) noexcept {
-    switch (refusal) {
-    case cut_refusal::none:
-        return "";
-    case cut_refusal::non_convex:
-        return "non_convex";
-    case cut_refusal::unknown_type:
-        return "unknown_type";
-    case cut_refusal::function_body:
-        return "function_body";
-    case cut_refusal::no_output:
-        return "no_output";
-    case cut_refusal::redefined:
-        return "redefined";
-    case cut_refusal::cycle:
-        return "cycle";
-    }
-    return "";
+    constexpr std::array<std::string_view, 7> names{
+        "", "non_convex", "unknown_type", "function_body", "no_output", "redefined", "cycle"};
+    return names[static_cast<std::size_t>(refusal)];
 }
 
 /// A plan for cutting a part out of a model.
@@ -56,6 +50,51 @@ struct cut_plan {
     cut_refusal refusal = cut_refusal::none; ///< why it cannot be cut out
     std::vector<id> witness;                 ///< `non_convex`: the nodes on such a path
 };
+
+/// A part of a module, written or refused.
+struct cut_record {
+    id module = no_id;                       ///< the module it was cut out of
+    std::size_t part = 0;                    ///< number of the part within the module
+    std::string file{};                      ///< "" if refused
+    std::vector<std::string> inputs{};       ///< names
+    std::vector<std::string> outputs{};      ///< names
+    cut_refusal refusal = cut_refusal::none; ///< why it was not written
+    std::string text{};                      ///< the same in words; "" if written
+    bool exact = true;                       ///< deterministic
+
+    /// Whether it was refused.
+    [[nodiscard]] bool is_refused() const noexcept { return refusal != cut_refusal::none; }
+};
+
+/// Writes records as JSON, `stemma.cuts/1`, to a sink. `source` is the file name of the model;
+/// `modules` and `tags` are its own. Complexity: O(length of the result).
+template <text_sink Sink>
+void write_json(Sink& sink, std::span<const cut_record> records, std::string_view source,
+                const module_tree& modules, const tag_table& tags) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.cuts/1");
+    json.member("source", source);
+    json.objects("cuts", records, [&](const auto& record) {
+        json.member("module", modules.path(record.module));
+        json.member("tag", tags.text(record.module));
+        json.member("part", record.part);
+        if (!record.file.empty()) {
+            json.member("file", std::filesystem::path(record.file).filename().string());
+        }
+        json.values("inputs", record.inputs);
+        json.values("outputs", record.outputs);
+        json.member("status", record.is_refused() ? "refused" : "written");
+        json.key("reason");
+        record.is_refused() ? json.value(to_string(record.refusal)) : json.null();
+        if (!record.text.empty()) {
+            json.member("text", record.text);
+        }
+        json.member("exact", record.exact);
+    });
+    json.end_object();
+    json.finish();
+}
 
 } // namespace stemma::inline STEMMA_ABI
 

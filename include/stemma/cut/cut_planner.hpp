@@ -7,10 +7,8 @@
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/complete_calls.hpp>
-#include <stemma/cut/detail/convex_runs.hpp>
 #include <stemma/cut/detail/cut_facts.hpp>
-#include <stemma/cut/detail/find_gaps.hpp>
-#include <stemma/cut/detail/shared_cut_facts.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/dependence.hpp>
 #include <stemma/onnx/detail/called_functions.hpp>
@@ -327,8 +325,7 @@ private:
         nodes.insert(nodes.end(), plan.clones.begin(), plan.clones.end());
         std::sort(nodes.begin(), nodes.end());
         for (auto node : nodes) {
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                const auto value = model_.first_output(node) + i;
+            for (auto value : model_.outputs(node)) {
                 if (!model_.value_name(value).empty() &&
                     (shared_->exposed[value] || seen_[value] == plan_number_)) {
                     plan.outputs.push_back(value);

@@ -7,7 +7,6 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cut/detail/find_reentry.hpp>
-#include <stemma/cut/detail/order_stretch.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>

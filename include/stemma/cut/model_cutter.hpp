@@ -3,12 +3,11 @@
 #define STEMMA_CUT_MODEL_CUTTER_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
 #include <stemma/cut/cut_options.hpp>
-#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/part_cutter.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/write_cuts.hpp>
@@ -123,12 +122,11 @@ public:
         if (copies) {
             check_whole_files(opened.model(), path);
         }
-        const auto place_weights = [&](detail::part_cutter& to) {
+        const auto place_weights = [&](detail::part_cutter& to, std::string_view) {
             if (copies) {
                 to.use_store_of(path);
             }
         };
-        place_weights(parts);
         const auto path_of = [&](id, std::size_t part, std::size_t count) {
             const std::filesystem::path one(path);
             return count == 1
@@ -137,26 +135,16 @@ public:
                                                one.extension().string()))
                              .string();
         };
-        const bool of_nodes = !subject.nodes.empty();
-        if (!of_nodes && detail::has_foreign_functions(opened.model())) {
-            parts.leave_functions();
+        if (subject.nodes.empty()) {
+            return cut_modules(opened, source, parts, {module}, path, {}, path_of, place_weights);
         }
-        auto records = of_nodes ? parts.cut(
-                                      {module},
-                                      [&](std::size_t) {
-                                          return detail::cut_request{subject.nodes, {}};
-                                      },
-                                      path_of)
-                                : parts.cut({module}, path_of);
-        if (!parts.left().empty()) {
-            const detail::inlined_model inlined(opened, path);
-            const detail::cut_source inside(source, inlined);
-            detail::cut_basis basis(inlined.model(), options_);
-            detail::part_cutter others(options_, inside, basis);
-            place_weights(others);
-            records = others.cut({module}, path_of);
-        }
-        return records;
+        place_weights(parts, {});
+        return parts.cut(
+            {module},
+            [&](std::size_t) {
+                return detail::cut_request{subject.nodes, {}};
+            },
+            path_of);
     }
 
     /// Cuts modules out and writes them to a folder, with an `index.json` (see docs/formats.md) and
@@ -168,12 +156,7 @@ public:
     std::vector<cut_record> write_all(const attributed_model& opened, std::span<const id> modules,
                                       const std::string& folder) {
         const std::vector<id> wanted(modules.begin(), modules.end());
-        const bool is_new = detail::make_folder(folder);
-        const detail::on_failure leave_nothing([&] {
-            if (is_new) {
-                std::filesystem::remove(folder); // unless it has parts
-            }
-        });
+        const auto leave_nothing = detail::make_folder(folder);
         const auto in_folder = [&](std::string_view name) {
             return (std::filesystem::path(folder) / name).string();
         };
@@ -197,34 +180,17 @@ public:
         } else if (external && !beside && options_.data == data_placement::copy) {
             check_whole_files(opened.model(), inside);
         }
-        const auto place_weights = [&](detail::part_cutter& to, const std::string& store) {
+        const auto place_weights = [&](detail::part_cutter& to, std::string_view inlined) {
             if (!external || (!link && !beside)) {
-                to.use_store(folder, store, options_.data != data_placement::keep);
+                to.use_store(folder, "weights" + std::string(inlined) + ".bin",
+                             options_.data != data_placement::keep);
             }
         };
-        place_weights(parts, "weights.bin");
         const auto path_of = [&](id m, std::size_t part, std::size_t count) {
             return in_folder(names.name(m, part, count));
         };
-        if (has_functions) {
-            parts.leave_functions();
-        }
-        auto records = parts.cut(wanted, path_of);
-        if (!parts.left().empty()) {
-            const detail::inlined_model inlined(opened, inside);
-            const detail::cut_source of_inlined(source, inlined);
-            detail::cut_basis basis(inlined.model(), options_);
-            detail::part_cutter others(options_, of_inlined, basis, folder);
-            place_weights(others, "weights.inlined.bin");
-            std::vector<id> remaining;
-            for (auto i : parts.left()) {
-                remaining.push_back(wanted[i]);
-            }
-            const auto more = others.cut(remaining, path_of);
-            records.insert(records.end(), more.begin(), more.end());
-            std::stable_sort(records.begin(), records.end(),
-                             [](const auto& a, const auto& b) { return a.module < b.module; });
-        }
+        const auto records =
+            cut_modules(opened, source, parts, wanted, inside, folder, path_of, place_weights);
         output_file index(in_folder("index.json"));
         write_json(index, records, std::filesystem::path(source.path).filename().string(),
                    source.modules, source.tags);
@@ -253,6 +219,38 @@ private:
         if (nodes.empty() && subject.module >= opened.modules().size()) {
             refuse("module", subject.module);
         }
+    }
+
+    /// Cuts modules out with `parts`; those that need nodes of called functions come from a copy
+    /// of the model with its calls inlined. `place_weights(cutter, infix)` prepares each of the
+    /// two. Returns: the records by module.
+    template <class PathOf, class PlaceWeights>
+    std::vector<cut_record>
+    cut_modules(const attributed_model& opened, const detail::cut_source& source,
+                detail::part_cutter& parts, const std::vector<id>& wanted, const std::string& near,
+                const std::string& folder, PathOf path_of, PlaceWeights place_weights) {
+        place_weights(parts, "");
+        if (detail::has_foreign_functions(opened.model())) {
+            parts.leave_functions();
+        }
+        auto records = parts.cut(wanted, path_of);
+        if (parts.left().empty()) {
+            return records;
+        }
+        const detail::inlined_model inlined(opened, near);
+        const detail::cut_source inside(source, inlined);
+        detail::cut_basis basis(inlined.model(), options_);
+        detail::part_cutter others(options_, inside, basis, folder);
+        place_weights(others, ".inlined");
+        std::vector<id> remaining;
+        for (auto i : parts.left()) {
+            remaining.push_back(wanted[i]);
+        }
+        const auto more = others.cut(remaining, path_of);
+        records.insert(records.end(), more.begin(), more.end());
+        std::stable_sort(records.begin(), records.end(),
+                         [](const auto& a, const auto& b) { return a.module < b.module; });
+        return records;
     }
 
     /// Throws: as `check_replaceable` for files that parts share as a whole.

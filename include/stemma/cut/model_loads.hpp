@@ -3,7 +3,6 @@
 #define STEMMA_CUT_MODEL_LOADS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/detail/split_skeleton.hpp>
 #include <stemma/model/attribution.hpp>
@@ -84,8 +83,8 @@ public:
     /// Returns: the outputs of a node. Complexity: as above.
     [[nodiscard]] std::vector<load_value> outputs(id node) const override {
         std::vector<load_value> values;
-        for (id i = 0; i < model_.output_count(node); ++i) {
-            values.push_back(describe(model_.first_output(node) + i));
+        for (auto value : model_.outputs(node)) {
+            values.push_back(describe(value));
         }
         return values;
     }

@@ -6,7 +6,6 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_plan.hpp>
-#include <stemma/cut/cut_record.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/part_cutter.hpp>
 #include <stemma/cut/detail/part_files.hpp>

@@ -7,10 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/cut.hpp>
-#include <stemma/cut/detail/convex_runs.hpp>
-#include <stemma/cut/detail/find_gaps.hpp>
-#include <stemma/cut/detail/find_on_paths.hpp>
-#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
 #include <stemma/model/edge_values.hpp>
 
@@ -176,14 +173,22 @@ private:
 
     /// Sets apart producers of the members that the policy pulls in beyond constants.
     void pull_in(const vertex_list& members) {
-        auto open = members;
+        go_back(members, [&](const auto& from) {
+            const bool pulled = set_.is_outside(at(from)) && pulls(from);
+            set_.apart[at(from)] = pulled || set_.apart[at(from)];
+            return pulled;
+        });
+    }
+
+    /// Calls `takes(u)` for the producers of some vertices, and for those of each `u` that it
+    /// takes.
+    template <class Takes>
+    void go_back(vertex_list open, Takes takes) const {
         while (!open.empty()) {
             const auto v = open.back();
             open.pop_back();
             for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
-                const auto from = source(*it, graph_);
-                if (set_.is_outside(at(from)) && pulls(from)) {
-                    set_.apart[at(from)] = true;
+                if (const auto from = source(*it, graph_); takes(from)) {
                     open.push_back(from);
                 }
             }
@@ -201,18 +206,15 @@ private:
         }
         cut.outputs =
             find_boundary(graph_, set_, std::span<const vertex_t<Graph>>(cut.vertices)).outputs;
-        for (auto open = cut.vertices; !open.empty();) {
-            const auto v = open.back();
-            open.pop_back();
-            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
-                const auto from = source(*it, graph_);
-                if (set_.apart[at(from)] && rank_[at(from)] != no_id && !chosen_[at(from)]) {
-                    chosen_[at(from)] = true;
-                    cut.copies.push_back(from);
-                    open.push_back(from);
-                }
+        go_back(cut.vertices, [&](const auto& from) {
+            const bool copied =
+                set_.apart[at(from)] && rank_[at(from)] != no_id && !chosen_[at(from)];
+            if (copied) {
+                chosen_[at(from)] = true;
+                cut.copies.push_back(from);
             }
-        }
+            return copied;
+        });
         cut.vertices.insert(cut.vertices.end(), cut.copies.begin(), cut.copies.end());
         for (auto* list : {&cut.vertices, &cut.copies}) {
             std::sort(list->begin(), list->end(),

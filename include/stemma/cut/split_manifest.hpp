@@ -221,14 +221,6 @@ private:
 template <text_sink Sink>
 void write_json(Sink& sink, const split_manifest& manifest) {
     json_writer json(sink);
-    const auto list = [&](std::string_view name, const auto& values) {
-        json.key(name);
-        json.begin_array(true);
-        for (const auto& value : values) {
-            json.value(value);
-        }
-        json.end_array();
-    };
     const auto entry = [&](std::string_view name, const split_manifest::file_entry& at) {
         json.key(name);
         if (at.file.empty()) {
@@ -245,53 +237,38 @@ void write_json(Sink& sink, const split_manifest& manifest) {
     entry("source", manifest.source);
     entry("skeleton", manifest.skeleton);
     entry("weights", manifest.weights);
-    json.key("parts");
-    json.begin_array();
-    for (const auto& part : manifest.parts) {
-        json.begin_object(true);
+    json.objects("parts", manifest.parts, [&](const auto& part) {
         json.member("file", part.at.file);
         json.member("hash", part.at.hash);
         json.member("module", part.module);
         json.member("level", part.level);
         json.member("tag", part.tag);
         json.member("cost", part.cost);
-        list("nodes", part.nodes);
-        list("clones", part.clones);
-        list("cloned_values", part.cloned_values);
+        json.values("nodes", part.nodes);
+        json.values("clones", part.clones);
+        json.values("cloned_values", part.cloned_values);
         if (!part.order.empty()) {
-            list("file_order", part.order);
+            json.values("file_order", part.order);
         }
-        list("initializers", part.initializers);
-        json.end_object();
-    }
-    json.end_array();
-    json.key("tensors");
-    json.begin_array();
-    for (const auto& tensor : manifest.tensors) {
-        json.begin_object(true);
+        json.values("initializers", part.initializers);
+    });
+    json.objects("tensors", manifest.tensors, [&](const auto& tensor) {
         json.member("name", tensor.name);
         json.member("type", tensor.type);
-        json.key("shape");
-        json.begin_array(true);
-        for (const auto& extent : tensor.shape) {
+        json.flat_list("shape", tensor.shape, [&](const auto& extent) {
             if (const auto* number = std::get_if<std::int64_t>(&extent)) {
                 *number < 0 ? json.null() : json.value(*number);
             } else {
                 json.value(std::get<std::string>(extent));
             }
-        }
-        json.end_array();
+        });
         json.key("from");
         tensor.from == no_id ? json.null() : json.value(tensor.from);
-        list("to", tensor.to);
+        json.values("to", tensor.to);
         json.member("output", tensor.output);
-        json.end_object();
-    }
-    json.end_array();
-    list("order", manifest.order);
-    json.key("recipe");
-    json.begin_array();
-    for (const auto& piece : manifest.recipe) {
+    });
+    json.values("order", manifest.order);
+    json.list("recipe", manifest.recipe, [&](const auto& piece) {
         using kind = split_manifest::piece::kind;
         json.begin_array(true);
         json.value(detail::piece_names[static_cast<std::size_t>(piece.from)]);
@@ -307,8 +284,7 @@ void write_json(Sink& sink, const split_manifest& manifest) {
             }
         }
         json.end_array();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }

@@ -220,9 +220,9 @@ private:
         plan.refusal = cut_refusal::none;
         for (auto node : plan.nodes) {
             if (out_degree(model_.position(node), facts_.view().graph) == 0) {
-                for (id i = 0; i < model_.output_count(node); ++i) {
-                    if (!model_.value_name(model_.first_output(node) + i).empty()) {
-                        plan.outputs.push_back(model_.first_output(node) + i);
+                for (auto value : model_.outputs(node)) {
+                    if (!model_.value_name(value).empty()) {
+                        plan.outputs.push_back(value);
                     }
                 }
             }

@@ -3,9 +3,10 @@
 #define STEMMA_CUT_SPLIT_TO_FOLDER_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/detail/range.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/cut.hpp>
+#include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
@@ -15,8 +16,8 @@
 #include <stemma/cut/detail/split_writer.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/cut/model_loads.hpp>
+#include <stemma/cut/partition.hpp>
 #include <stemma/cut/split_manifest.hpp>
-#include <stemma/cut/split_options.hpp>
 #include <stemma/cut/split_planner.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
@@ -30,6 +31,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +39,21 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+/// Options for dividing a model into parts that run in sequence.
+struct split_options {
+    any_policy<partition_category, operator_graph> partition =
+        balanced_parts{};                             ///< the part of each node
+    any_policy<cost_category> cost = cost_in_bytes{}; ///< what a node adds to its part
+    cost_options work{};                              ///< how a node's work is counted
+    bool merge = false;                               ///< merge levels of a part where possible
+    data_placement data = data_placement::copy;       ///< of external weights
+    bool force = false;                               ///< replace existing files
+    std::vector<std::string> spared{};                ///< files never replaced, like the model
+    bool sync = true;                                 ///< wait until the bytes are on the medium
+    type_inference infer{}; ///< called at most once, if the type of a boundary value is unknown
+    std::function<void(std::string_view)> note{}; ///< receives notes for the user
+};
 
 namespace detail {
 
@@ -165,12 +182,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     auto spared = options.spared;
     spared.push_back(source);
     const auto old = detail::make_room(model, folder, names, store, options.force, spared);
-    const bool is_new = detail::make_folder(folder);
-    const detail::on_failure leave_nothing([&] {
-        if (is_new) {
-            std::filesystem::remove(folder); // unless it has parts
-        }
-    });
+    const auto leave_nothing = detail::make_folder(folder);
     if (options.data == data_placement::link && !beside) {
         detail::place_external_data(model, inside, options.data, options.force, options.sync);
     }

@@ -328,10 +328,7 @@ void write_json(Sink& sink, const model_fold& folded, const attributed_model& op
     json.member("nodes", opened.model().node_count());
     json.member("bytes", opened.file().bytes().size());
     json.member("folded_bytes", bytes);
-    json.key("functions");
-    json.begin_array();
-    for (const auto& function : plan.functions) {
-        json.begin_object(true);
+    json.objects("functions", plan.functions, [&](const auto& function) {
         json.member("domain", function.domain);
         json.member("name", function.numbered());
         json.member("calls", function.calls);
@@ -340,9 +337,7 @@ void write_json(Sink& sink, const model_fold& folded, const attributed_model& op
         json.member("activations", function.activations);
         json.member("outputs", plan.outputs[function.region].size());
         json.member("attributes", function.attributes);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.key("calls");
     json.begin_array();
     std::vector<id> number(plan.regions.size(), no_id); // index among the calls
@@ -374,17 +369,12 @@ void write_json(Sink& sink, const model_fold& folded, const attributed_model& op
         json.end_object();
     }
     json.end_array();
-    json.key("left");
-    json.begin_array();
-    for (const auto& leftover : plan.left) {
-        json.begin_object(true);
+    json.objects("left", plan.left, [&](const auto& leftover) {
         json.member("module", modules.path(leftover.module));
         json.member("call", leftover.call);
         json.member("nodes", leftover.operators);
         json.member("reason", leftover.runs > 1 ? "non_convex" : "too_small");
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.member("in_bodies", plan.in_bodies);
     json.end_object();
     json.finish();

@@ -5,15 +5,13 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/topological_order.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/fold/detail/dissolve_regions.hpp>
 #include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/fold_regions.hpp>
-#include <stemma/fold/detail/folded_modules.hpp>
 #include <stemma/fold/detail/region_classes.hpp>
-#include <stemma/fold/detail/region_exports.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
@@ -25,7 +23,6 @@
 #include <stemma/onnx/value_definitions.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -146,11 +143,9 @@ private:
     }
 
     [[nodiscard]] std::vector<id> order_of(id g, const nested_view& view) const {
-        std::vector<id> order(view.nodes.size());
-        std::iota(order.begin(), order.end(), id{0});
-        if (!is_topologically_indexed(view.graph)) {
-            order = topological_order(view.graph);
-        }
+        std::vector<id> order;
+        order.reserve(view.nodes.size());
+        sweep_order(view.graph).forward([&](id v) { order.push_back(v); });
         if (order.size() < view.nodes.size()) {
             refuse_cycle(model_, g);
         }

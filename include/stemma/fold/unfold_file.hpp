@@ -7,8 +7,8 @@
 #include <stemma/fold/detail/fold_opener.hpp>
 #include <stemma/fold/detail/function_bodies.hpp>
 #include <stemma/fold/detail/function_inliner.hpp>
+#include <stemma/fold/detail/inlined_model.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
-#include <stemma/fold/detail/tag_inlined.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/model/attribution.hpp>

@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -120,6 +121,49 @@ public:
     void member_or_null(std::string_view name, std::string_view text) {
         key(name);
         text.empty() ? null() : value(text);
+    }
+
+    /// A flat array of values as the next value.
+    template <class... T>
+    void row(const T&... what) {
+        begin_array(true);
+        (value(what), ...);
+        end_array();
+    }
+
+    /// A key and an array of what `write(one)` writes for each element of a range.
+    /// Complexity: O(elements), and what the writing takes.
+    template <class Range, class Write>
+    void list(std::string_view name, Range&& range, Write write, bool flat = false) {
+        key(name);
+        begin_array(flat);
+        for (auto&& one : range) {
+            write(one);
+        }
+        end_array();
+    }
+
+    /// The same on one line.
+    template <class Range, class Write>
+    void flat_list(std::string_view name, Range&& range, Write write) {
+        list(name, range, write, true);
+    }
+
+    /// A key and an array with a flat object for each element of a range, whose members
+    /// `write(one)` writes.
+    template <class Range, class Write>
+    void objects(std::string_view name, Range&& range, Write write) {
+        list(name, range, [&](auto&& one) {
+            begin_object(true);
+            write(one);
+            end_object();
+        });
+    }
+
+    /// A key and a flat array with the value `of(one)` for each element of a range.
+    template <class Range, class Of = std::identity>
+    void values(std::string_view name, Range&& range, Of of = {}) {
+        flat_list(name, range, [&](auto&& one) { value(std::invoke(of, one)); });
     }
 
     /// Ends the document with a line break and flushes everything to the sink.

@@ -9,6 +9,7 @@
 #include <stemma/numerics/value_file.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -67,19 +68,9 @@ struct numerics_report {
 /// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view
 to_string(numerics_report::module_verdict verdict) noexcept {
-    switch (verdict) {
-    case numerics_report::module_verdict::within:
-        return "within";
-    case numerics_report::module_verdict::adds:
-        return "adds";
-    case numerics_report::module_verdict::passes_on:
-        return "passes_on";
-    case numerics_report::module_verdict::unclear:
-        return "unclear";
-    case numerics_report::module_verdict::not_compared:
-        return "not_compared";
-    }
-    return "";
+    constexpr std::array<std::string_view, 5> names{"within", "adds", "passes_on", "unclear",
+                                                    "not_compared"};
+    return names[static_cast<std::size_t>(verdict)];
 }
 
 /// Options of `compare_numerics`.
@@ -254,10 +245,7 @@ void write_json(Sink& sink, const numerics_report& report, const observed_model&
         json.key(key);
         by ? detail::write_difference(json, *by) : json.null();
     };
-    json.key("modules");
-    json.begin_array();
-    for (const auto& one : report.modules) {
-        json.begin_object(true);
+    json.objects("modules", report.modules, [&](const auto& one) {
         json.member("module", modules.path(one.module));
         json.member("class", modules.class_name(one.module));
         json.member("verdict", to_string(one.verdict));
@@ -266,13 +254,8 @@ void write_json(Sink& sink, const numerics_report& report, const observed_model&
         write_optional("incoming", one.incoming);
         write_optional("outgoing", one.outgoing);
         write_optional("own", one.own);
-        json.end_object();
-    }
-    json.end_array();
-    json.key("values");
-    json.begin_array();
-    for (const auto& one : report.values) {
-        json.begin_object(true);
+    });
+    json.objects("values", report.values, [&](const auto& one) {
         json.member("name", model.value_name(one.pair.value));
         json.member("other", one.pair.other);
         json.member("paired_by", to_string(one.pair.how));
@@ -283,9 +266,7 @@ void write_json(Sink& sink, const numerics_report& report, const observed_model&
             : json.value(modules.path(a.opened->tags().attributions[producer].module));
         json.member("exceeds", one.exceeds);
         write_optional("difference", one.difference);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.finish();
 }

@@ -6,7 +6,7 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/cut_options.hpp>
-#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
@@ -192,30 +192,15 @@ private:
         json.member("model", std::filesystem::path(b_.opened->model().file()).filename().string());
         json.member("inputs", isolation_inputs);
         json.member("results", isolation_results);
-        json.key("parts");
-        json.begin_array();
-        for (const auto& part : parts) {
-            json.begin_object(true);
+        json.objects("parts", parts, [&](const auto& part) {
             json.member("module", a_.opened->modules().path(part.module));
             json.key("file");
             part.refusal.empty() ? json.value(part.file) : json.null();
             json.key("reason");
             part.refusal.empty() ? json.null() : json.value(part.refusal);
-            json.key("inputs");
-            json.begin_array();
-            for (const auto& name : part.cut.inputs) {
-                json.value(name);
-            }
-            json.end_array();
-            json.key("outputs");
-            json.begin_array();
-            for (const auto& name : part.cut.outputs) {
-                json.value(name);
-            }
-            json.end_array();
-            json.end_object();
-        }
-        json.end_array();
+            json.list("inputs", part.cut.inputs, [&](const auto& name) { json.value(name); });
+            json.list("outputs", part.cut.outputs, [&](const auto& name) { json.value(name); });
+        });
         json.end_object();
         json.finish();
         file.commit();

@@ -9,21 +9,26 @@
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/numerics/detail/module_values.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
-#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>
+#include <stemma/types/detail/type_proto.hpp>
 #include <stemma/types/value_types.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -52,15 +57,8 @@ enum class probe_omission : std::uint8_t {
 
 /// Returns: the name used in manifests.
 [[nodiscard]] constexpr std::string_view to_string(probe_omission why) noexcept {
-    switch (why) {
-    case probe_omission::unknown_type:
-        return "unknown_type";
-    case probe_omission::no_tensor:
-        return "no_tensor";
-    case probe_omission::inside:
-        return "inside";
-    }
-    return "";
+    constexpr std::array<std::string_view, 3> names{"unknown_type", "no_tensor", "inside"};
+    return names[static_cast<std::size_t>(why)];
 }
 
 /// Adds the values at module boundaries to the outputs of a model, so that any runtime returns
@@ -198,7 +196,7 @@ private:
                 return false;
             }
             const auto type = types_.type_of(value);
-            if (!type || !is_tensor(*type)) {
+            if (!type || detail::read_type(*type).what != detail::type_proto::kind::tensor) {
                 left_out_.emplace_back(value, type ? probe_omission::no_tensor
                                                    : probe_omission::unknown_type);
                 return true;
@@ -206,16 +204,6 @@ private:
             added_.push_back(value);
             return false;
         });
-    }
-
-    [[nodiscard]] static bool is_tensor(std::string_view type) {
-        detail::wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(1)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /// Returns: the new outputs, as fields of a graph.
@@ -270,86 +258,42 @@ private:
     template <class Json>
     void write_values(Json& json) const {
         const std::unordered_set<id> added(added_.begin(), added_.end());
-        json.key("values");
-        json.begin_array();
-        for (const auto value : shown_) {
-            json.begin_object(true);
+        json.objects("values", shown_, [&](const auto value) {
             json.member("name", model_.value_name(value));
             const auto producer = model_.producer(value);
             json.key("module");
             producer == no_id ? json.null() : json.value(path_of(producer));
             write_type(json, types_.type_of(value));
             json.member("added", added.contains(value));
-            json.end_object();
-        }
-        json.end_array();
+        });
     }
 
     template <class Json>
-    static void write_type(Json& json, std::optional<std::string_view> type) {
-        std::int64_t data_type = 0;
+    static void write_type(Json& json, std::optional<std::string_view> declared) {
+        const auto type = declared ? detail::read_type(*declared) : detail::type_proto();
+        const bool is_tensor = type.what == detail::type_proto::kind::tensor;
         json.key("shape");
-        bool ranked = false;
-        if (type) {
-            detail::wire_reader fields(type->data(), 0, static_cast<std::uint32_t>(type->size()),
-                                       "type");
-            for (detail::wire_field field; fields.next(field);) {
-                auto parts = fields.inner(field);
-                for (detail::wire_field part; field.is_bytes(1) && parts.next(part);) {
-                    if (part.is(1, detail::wire_type::varint)) {
-                        data_type = static_cast<std::int64_t>(part.value);
-                    } else if (part.is_bytes(2) && !std::exchange(ranked, true)) {
-                        write_shape(json, parts.inner(part));
-                    }
-                }
-            }
-        }
-        if (!ranked) {
+        if (is_tensor && type.shape) {
+            json.begin_array();
+            detail::for_each_extent(*type.shape, [&](std::int64_t extent, std::string_view name) {
+                !name.empty() ? json.value(name) : extent < 0 ? json.null() : json.value(extent);
+            });
+            json.end_array();
+        } else {
             json.null();
         }
-        json.key("type");
-        data_type_name(data_type).empty() ? json.null() : json.value(data_type_name(data_type));
-    }
-
-    template <class Json>
-    static void write_shape(Json& json, detail::wire_reader dims) {
-        json.begin_array();
-        for (detail::wire_field dim; dims.next(dim);) {
-            bool written = false;
-            if (dim.is_bytes(1)) {
-                auto parts = dims.inner(dim);
-                for (detail::wire_field part; parts.next(part);) {
-                    if (written) {
-                        continue;
-                    }
-                    if (part.is(1, detail::wire_type::varint)) {
-                        json.value(static_cast<std::int64_t>(part.value));
-                        written = true;
-                    } else if (part.is_bytes(2)) {
-                        json.value(parts.text(part));
-                        written = true;
-                    }
-                }
-                if (!written) {
-                    json.null();
-                }
-            }
-        }
-        json.end_array();
+        json.member_or_null("type", is_tensor ? data_type_name(type.data_type) : "");
     }
 
     template <class Json>
     void write_modules(Json& json) const {
         const std::unordered_set<id> shown(shown_.begin(), shown_.end());
         const auto write_names = [&](std::string_view key, std::span<const id> values) {
-            json.key(key);
-            json.begin_array();
-            for (const auto value : values) {
+            json.list(key, values, [&](const auto value) {
                 if (shown.contains(value)) {
                     json.value(model_.value_name(value));
                 }
-            }
-            json.end_array();
+            });
         };
         json.key("modules");
         json.begin_array();
@@ -368,17 +312,13 @@ private:
 
     template <class Json>
     void write_left_out(Json& json) const {
-        json.key("left_out");
-        json.begin_array();
-        for (const auto& [value, why] : left_out_) {
-            json.begin_object(true);
+        json.objects("left_out", left_out_, [&](const auto& pair) {
+            const auto& [value, why] = pair;
             json.member("name", model_.value_name(value));
             json.member("graph", model_.graph_path(model_.graph_of_value(value)));
             json.member("module", path_of(model_.producer(value)));
             json.member("reason", to_string(why));
-            json.end_object();
-        }
-        json.end_array();
+        });
     }
 
     [[nodiscard]] std::string path_of(id node) const {
@@ -394,6 +334,30 @@ private:
     std::vector<id> added_;
     std::vector<std::pair<id, probe_omission>> left_out_;
 };
+
+/// Returns: the names of the values in a list that `model_prober` wrote (`stemma.probe/1`).
+/// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
+/// Complexity: O(bytes).
+[[nodiscard]] inline std::vector<std::string> probed_names(const std::string& path) {
+    const mapped_file file(path);
+    const auto fail = [&](std::string_view why) {
+        STEMMA_THROW(error(error_code::malformed, path, "", why));
+    };
+    const auto json = nlohmann::json::parse(file.bytes(), nullptr, false);
+    const auto schema = json.is_object() ? json.find("schema") : json.end();
+    if (!json.is_object() || schema == json.end() || *schema != "stemma.probe/1" ||
+        !json.contains("values") || !json["values"].is_array()) {
+        fail("is not a stemma.probe/1 list of values");
+    }
+    std::vector<std::string> names;
+    for (const auto& value : json["values"]) {
+        if (!value.is_object() || !value.contains("name") || !value["name"].is_string()) {
+            fail("a value has no name");
+        }
+        names.push_back(value["name"].get<std::string>());
+    }
+    return names;
+}
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -14,6 +14,7 @@
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,17 +56,8 @@ struct paired_value {
 
 /// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(paired_value::pairing how) noexcept {
-    switch (how) {
-    case paired_value::pairing::given:
-        return "given";
-    case paired_value::pairing::name:
-        return "name";
-    case paired_value::pairing::carried:
-        return "carried";
-    case paired_value::pairing::order:
-        return "order";
-    }
-    return "";
+    constexpr std::array<std::string_view, 4> names{"given", "name", "carried", "order"};
+    return names[static_cast<std::size_t>(how)];
 }
 
 namespace detail {

@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/bit_cast.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
 
 #include <algorithm>
 #include <array>
@@ -79,35 +80,19 @@ namespace detail {
     return static_cast<std::uint16_t>(detail::bit_cast<std::uint32_t>(rounded) >> 16U);
 }
 
-/// Element types by number in ONNX, with bytes and real numbers per element.
+/// The elements of a type.
 struct element_layout {
-    std::int64_t data_type;
     unsigned bytes;
     unsigned numbers; ///< 2 for complex ones
 };
 
-inline constexpr std::array<element_layout, 15> element_layouts{{{1, 4, 1},
-                                                                 {2, 1, 1},
-                                                                 {3, 1, 1},
-                                                                 {4, 2, 1},
-                                                                 {5, 2, 1},
-                                                                 {6, 4, 1},
-                                                                 {7, 8, 1},
-                                                                 {9, 1, 1},
-                                                                 {10, 2, 1},
-                                                                 {11, 8, 1},
-                                                                 {12, 4, 1},
-                                                                 {13, 8, 1},
-                                                                 {14, 8, 2},
-                                                                 {15, 16, 2},
-                                                                 {16, 2, 1}}};
-
-/// Returns: the layout of an element type, if it is numeric.
-[[nodiscard]] inline std::optional<element_layout> layout_of(std::int64_t data_type) noexcept {
-    const auto* const layout =
-        std::find_if(element_layouts.begin(), element_layouts.end(),
-                     [&](const element_layout& one) { return one.data_type == data_type; });
-    return layout == element_layouts.end() ? std::nullopt : std::optional(*layout);
+/// Returns: the layout of an element type, by its number in ONNX, if it is numeric and none of the
+/// small ones.
+[[nodiscard]] constexpr std::optional<element_layout> layout_of(std::int64_t data_type) noexcept {
+    constexpr std::int64_t bfloat16 = 16; // small ones follow
+    const auto bits = data_type <= bfloat16 ? bits_of_type(data_type) : 0;
+    const bool is_complex = data_type == 14 || data_type == 15;
+    return bits == 0 ? std::nullopt : std::optional(element_layout{bits / 8, is_complex ? 2U : 1U});
 }
 
 } // namespace detail
@@ -391,7 +376,7 @@ private:
     bool swapped_ = false;
     bool column_major_ = false;
     std::shared_ptr<const std::string> own_;
-    detail::element_layout layout_{1, 4, 1};
+    detail::element_layout layout_{4, 1};
     std::size_t count_ = 0;
     std::vector<std::size_t> steps_; // by axis, if `column_major_`
 };

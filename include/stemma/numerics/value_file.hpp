@@ -39,13 +39,6 @@ struct named_tensor {
     tensor_values values;
 };
 
-/// Appends the low bytes of a number, little-endian.
-inline void append_little_endian(std::uint64_t number, unsigned bytes, std::string& to) {
-    for (unsigned i = 0; i < bytes; ++i) {
-        to.push_back(static_cast<char>(i < 8 ? number >> 8U * i & 0xffU : 0U));
-    }
-}
-
 /// Reads a TensorProto, as in ONNX's test data.
 /// Throws: `error` of `error_code::malformed` or `unsupported`. Complexity: O(bytes).
 [[nodiscard]] inline named_tensor read_tensor_message(std::string_view bytes,

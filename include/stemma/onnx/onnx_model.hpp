@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_ONNX_MODEL_HPP
 #define STEMMA_ONNX_ONNX_MODEL_HPP
 
+#include <stemma/core/detail/id_ranges.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 
@@ -186,6 +187,12 @@ public:
     [[nodiscard]] id output_count(id node) const noexcept {
         const auto end = node + 1 < nodes_.size() ? nodes_[node + 1].first_output : result_count_;
         return end - nodes_[node].first_output;
+    }
+
+    /// The values a node produces, including omitted ones.
+    [[nodiscard]] detail::consecutive_ids outputs(id node) const noexcept {
+        const auto first = first_output(node);
+        return {detail::id_iterator(first), detail::id_iterator(first + output_count(node))};
     }
 
     /// Returns: "" for an omitted output. Equal names in different graphs are different values.

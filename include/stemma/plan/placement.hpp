@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/mapped_file.hpp>
@@ -12,7 +13,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -52,8 +52,7 @@ struct placed_node {
     std::vector<placed_node> placed;
     std::string provider;
     while (!text.empty()) {
-        auto line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        auto line = detail::take_until(text, '\n');
         const auto from = line.find(source);
         if (from == line.npos && line.find(":onnxruntime:") != line.npos) {
             continue; // another message of the log

@@ -16,9 +16,7 @@
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/tagging/tag_operators.hpp>
 #include <stemma/types/described_attribute.hpp>
-#include <stemma/types/detail/describe_type.hpp>
-#include <stemma/types/detail/infer_shapes.hpp>
-#include <stemma/types/value_types.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -70,9 +68,9 @@ public:
     /// Returns: the outputs of a node. Complexity: O(outputs).
     [[nodiscard]] std::vector<id> values_of(id node) const {
         std::vector<id> values;
-        for (id i = 0; i < model_->output_count(node); ++i) {
-            if (!model_->value_name(model_->first_output(node) + i).empty()) {
-                values.push_back(model_->first_output(node) + i);
+        for (auto value : model_->outputs(node)) {
+            if (!model_->value_name(value).empty()) {
+                values.push_back(value);
             }
         }
         return values;
@@ -95,18 +93,10 @@ public:
     /// Returns: type and shape of a value, declared, stored or inferred.
     /// Complexity: O(rank), after `infer_shapes`.
     [[nodiscard]] value_fact value(id value) const {
-        const auto& info = types();
-        if (const auto tensor = info.tensor_of[value]; tensor != no_id) {
-            const auto header = detail::read_value_header(*model_, model_->tensors()[tensor]);
-            value_fact fact{
-                std::string(data_type_name(header.data_type)), true, {}, detail::data_size(header)};
-            for (auto extent : header.dims) {
-                fact.extents.push_back(std::to_string(extent));
-            }
-            return fact;
+        if (!types_) {
+            types_.emplace(*model_);
         }
-        const auto type = info.types.type_of(value);
-        return type ? fact_of(detail::describe_type(*type)) : value_fact();
+        return fact_of(types_->type_of(value));
     }
 
     /// Returns: elements of the parameters of a module with its descendants.
@@ -133,22 +123,6 @@ public:
     }
 
 private:
-    struct known_types {
-        explicit known_types(const wire_model& model)
-            : types(model), tensor_of(model.value_count(), no_id) {
-            detail::infer_shapes(model, types);
-            const auto tensors = model.tensors();
-            for (id i = 0; i < tensors.size(); ++i) {
-                if (tensors[i].value != no_id) {
-                    tensor_of[tensors[i].value] = i;
-                }
-            }
-        }
-
-        value_types types;
-        std::vector<id> tensor_of; // by value: number of its tensor
-    };
-
     struct known_parameters {
         explicit known_parameters(const wire_model& model) : of_value(model.value_count(), no_id) {
             for (const auto& weight : detail::find_weights(model)) {
@@ -184,13 +158,6 @@ private:
         return fact;
     }
 
-    [[nodiscard]] const known_types& types() const {
-        if (!types_) {
-            types_.emplace(*model_);
-        }
-        return *types_;
-    }
-
     [[nodiscard]] const known_parameters& found_parameters() const {
         if (!parameters_) {
             parameters_.emplace(*model_);
@@ -203,7 +170,7 @@ private:
     const tagging* tags_;
     std::function<const source_lines&()> lines_;
     mutable std::optional<alike_modules> alike_;
-    mutable std::optional<known_types> types_;
+    mutable std::optional<value_descriptions> types_;
     mutable std::optional<known_parameters> parameters_;
     mutable std::optional<module_statistics> statistics_;
 };

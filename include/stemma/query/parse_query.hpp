@@ -4,7 +4,6 @@
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/nearest_texts.hpp>
-#include <stemma/query/detail/query_keys.hpp>
 #include <stemma/query/detail/query_lexer.hpp>
 #include <stemma/query/query.hpp>
 
@@ -43,6 +42,14 @@ public:
 private:
     static constexpr std::size_t max_nesting = 100;
 
+    /// Returns: a part of the query that begins at a position.
+    [[nodiscard]] query part_at(std::size_t start, query_kind kind) const {
+        query part;
+        part.kind = kind;
+        part.column = in_.column(start);
+        return part;
+    }
+
     /// Reads operands separated by `word`.
     template <class Operand>
     query parse_list(query_kind kind, std::string_view word, Operand operand) {
@@ -51,9 +58,7 @@ private:
         if (!in_.take_word(word)) {
             return first;
         }
-        query list;
-        list.kind = kind;
-        list.column = in_.column(start);
+        auto list = part_at(start, kind);
         list.parts.push_back(std::move(first));
         do {
             list.parts.push_back(operand());
@@ -74,8 +79,7 @@ private:
         const auto start = in_.at();
         query result;
         if (in_.take_word("not")) {
-            result.kind = query_kind::negation;
-            result.column = in_.column(start);
+            result = part_at(start, query_kind::negation);
             result.parts.push_back(parse_operand());
         } else if (in_.next() == '(') {
             result = parse_group();
@@ -103,17 +107,12 @@ private:
         }
         if (word == "leaf") {
             in_.pass(word.size());
-            query asked;
-            asked.kind = query_kind::leaf;
-            asked.column = in_.column(start);
-            return finish_term(std::move(asked), start);
+            return finish_term(part_at(start, query_kind::leaf), start);
         }
         if (const auto position = in_.position(); !position.empty()) {
             in_.pass(position.size());
-            query asked;
-            asked.kind = query_kind::position;
+            auto asked = part_at(start, query_kind::position);
             asked.pattern = position;
-            asked.column = in_.column(start);
             return finish_term(std::move(asked), start);
         }
         const auto key_end = std::find_if(word.begin(), word.end(),
@@ -130,10 +129,9 @@ private:
         if (rest.empty() && is_compared(find_key(key)) && in_.pass_to_relation(key.size())) {
             return parse_keyed(key, start);
         }
-        query asked;
+        auto asked = part_at(start, query_kind::path);
         asked.pattern = in_.take_pattern();
         asked.kind = asked.pattern.starts_with('/') ? query_kind::tag : query_kind::path;
-        asked.column = in_.column(start);
         return finish_term(std::move(asked), start);
     }
 
@@ -150,8 +148,7 @@ private:
     }
 
     query parse_keyed(std::string_view key, std::size_t start) {
-        query asked;
-        asked.column = in_.column(start);
+        auto asked = part_at(start, query_kind::everything);
         if (key == "is") {
             in_.pass(1);
             asked.kind = find_flag(in_.take_pattern(), start);
@@ -311,13 +308,9 @@ private:
     }
 
     [[nodiscard]] query or_name(query module, std::size_t start) const {
-        query named;
-        named.kind = query_kind::name;
+        auto named = part_at(start, query_kind::name);
         named.pattern = module.parts.front().pattern;
-        named.column = in_.column(start);
-        query either;
-        either.kind = query_kind::any_of;
-        either.column = named.column;
+        auto either = part_at(start, query_kind::any_of);
         either.parts = {std::move(module), std::move(named)};
         return either;
     }
@@ -357,16 +350,12 @@ private:
             return asked;
         }
         const bool passes_down = asked.kind < query_kind::nodes;
-        query inside;
-        inside.kind = query_kind::module;
-        inside.column = asked.column;
+        auto inside = part_at(start, query_kind::module);
         if (in_.next() == '[') {
             in_.pass(1);
             in_.skip_spaces();
             in_brackets_ = true;
-            query both;
-            both.kind = query_kind::all_of;
-            both.column = asked.column;
+            auto both = part_at(start, query_kind::all_of);
             both.parts.push_back(std::move(asked));
             both.parts.push_back(parse_any());
             in_brackets_ = false;

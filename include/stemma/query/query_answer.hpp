@@ -105,9 +105,9 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
     std::vector<value_at_node> read;
     const auto initializers = initializers_of(model);
     for (id node = 0; node < model.node_count(); ++node) {
-        for (id i = 0; i < model.output_count(node); ++i) {
-            if (!model.value_name(model.first_output(node) + i).empty()) {
-                outputs.push_back({node, model.first_output(node) + i});
+        for (auto value : model.outputs(node)) {
+            if (!model.value_name(value).empty()) {
+                outputs.push_back({node, value});
             }
         }
         for (auto value : model.inputs(node)) {
@@ -224,8 +224,7 @@ template <module_view Modules, named_operators Ops, query_facts Facts = detail::
     const auto initializers = detail::initializers_of(model);
     std::vector<bool> is_read(model.value_count(), false);
     for (auto node : answer.nodes) {
-        for (id i = 0; i < model.output_count(node); ++i) {
-            const auto value = model.first_output(node) + i;
+        for (auto value : model.outputs(node)) {
             if (!model.value_name(value).empty()) {
                 answer.values.push_back(value);
             }
@@ -308,19 +307,12 @@ struct node_names {
 template <text_sink Sink>
 void write_json(json_writer<Sink>& json, const query_answer& answer, const onnx_model& model,
                 const module_tree& modules, const tagging& tagged) {
-    json.key("modules");
-    json.begin_array();
-    for (auto m : answer.modules) {
-        json.begin_object(true);
+    json.objects("modules", answer.modules, [&](auto m) {
         json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
         json.member("tag", tagged.tags.text(m));
-        json.end_object();
-    }
-    json.end_array();
-    json.key("nodes");
-    json.begin_array();
-    for (auto node : answer.nodes) {
+    });
+    json.list("nodes", answer.nodes, [&](auto node) {
         const auto module = tagged.attributions[node].module;
         json.begin_object(true);
         json.member("graph", model.graph_path(model.graph_of(node)));
@@ -330,18 +322,12 @@ void write_json(json_writer<Sink>& json, const query_answer& answer, const onnx_
         json.member("scope_module", modules.report_path(module));
         json.member("tag", tagged.tags.text(module));
         json.end_object();
-    }
-    json.end_array();
+    });
     const auto write_values = [&](std::string_view key, std::span<const id> values) {
-        json.key(key);
-        json.begin_array();
-        for (auto value : values) {
-            json.begin_object(true);
+        json.objects(key, values, [&](auto value) {
             json.member("graph", model.graph_path(model.graph_of_value(value)));
             json.member("name", model.value_name(value));
-            json.end_object();
-        }
-        json.end_array();
+        });
     };
     write_values("values", answer.values);
     write_values("initializers", answer.initializers);

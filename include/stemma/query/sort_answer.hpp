@@ -3,7 +3,6 @@
 #define STEMMA_QUERY_SORT_ANSWER_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>

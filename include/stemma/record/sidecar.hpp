@@ -9,6 +9,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/onnx/detail/value_readers.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/origin_texts.hpp>
 #include <stemma/record/detail/value_tags.hpp>
@@ -238,7 +239,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.end_array();
     json.key("values");
     json.begin_array();
-    const auto readers = detail::collect_value_readers(model);
+    const auto readers = detail::value_readers(model);
     const auto write_place = [&](id node) {
         json.begin_object(true);
         json.member("graph", detail::report_graph_path(model, model.graph_of(node)));

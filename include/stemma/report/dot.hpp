@@ -120,7 +120,7 @@ private:
             }
             open.push_back(m);
             text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
-            const auto own = own_colour(m);
+            const auto own = annotations_.module_colour(m);
             text_ += "label=<" + title(m, m == root) +
                      below(own.empty() ? std::string() : annotations_.module_note(m)) +
                      ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
@@ -165,31 +165,6 @@ private:
         return text.empty() ? text : small(text, new_line).append(new_line);
     }
 
-    /// Optional, for older annotation classes.
-    [[nodiscard]] std::string attributes_of(id v) const {
-        if constexpr (requires { annotations_.operator_attributes(v); }) {
-            return annotations_.operator_attributes(v);
-        } else {
-            return {};
-        }
-    }
-
-    [[nodiscard]] std::string own_colour(id m) const {
-        if constexpr (requires { annotations_.module_colour(m); }) {
-            return annotations_.module_colour(m);
-        } else {
-            return {};
-        }
-    }
-
-    [[nodiscard]] std::string colour_of_operator(id v) const {
-        if constexpr (requires { annotations_.operator_colour(v); }) {
-            return annotations_.operator_colour(v);
-        } else {
-            return {};
-        }
-    }
-
     [[nodiscard]] static std::string count_text(std::size_t n) {
         return std::to_string(n) + (n == 1 ? " node" : " nodes");
     }
@@ -198,13 +173,13 @@ private:
         const auto& box = folded_.boxes[b];
         text_ += "b" + std::to_string(b) + " [label=<";
         if (box.kind == folded_graph::box_kind::one_operator) {
-            const auto attributes = attributes_of(box.of);
+            const auto attributes = annotations_.operator_attributes(box.of);
             text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
                      small(shortened(annotations_.operator_note(box.of), 60));
             for (const auto& line : wrapped_list(attributes, widest_list, 2)) {
                 text_ += small(line);
             }
-            const auto colour = colour_of_operator(box.of);
+            const auto colour = annotations_.operator_colour(box.of);
             text_ += ">" + (colour.empty() ? "" : ", fillcolor=\"" + colour + "\"") +
                      ", tooltip=\"" + dot_text(detail::stored_name(ops_, vertex_[box.of])) +
                      (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
@@ -353,7 +328,7 @@ private:
         constexpr std::array<std::string_view, 12> shades{
             "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
             "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
-        if (auto own = own_colour(m); !own.empty()) {
+        if (auto own = annotations_.module_colour(m); !own.empty()) {
             return own;
         }
         return std::string(looks_[m] == no_id ||
@@ -402,10 +377,8 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
         module.push_back(one.module);
     }
     std::vector<bool> quiet;
-    if constexpr (requires { annotations.is_quiet(id{}); }) {
-        for (std::size_t v = 0; v < shown.size(); ++v) {
-            quiet.push_back(annotations.is_quiet(static_cast<id>(v)));
-        }
+    for (std::size_t v = 0; v < shown.size(); ++v) {
+        quiet.push_back(annotations.is_quiet(static_cast<id>(v)));
     }
     const auto folded = fold_graph(graph, modules.index(), module, shown, options, quiet);
     detail::dot_picture(sink, ops, modules, tagged, folded, shown, describe, annotations)

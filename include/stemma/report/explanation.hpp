@@ -9,11 +9,12 @@
 #include <stemma/core/ids.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_lookup.hpp>
+#include <stemma/onnx/detail/value_readers.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/sidecar.hpp>
-#include <stemma/report/detail/read_position.hpp>
+#include <stemma/report/detail/report_names.hpp>
 #include <stemma/report/module_explanation.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_descriptions.hpp>
@@ -117,7 +118,7 @@ public:
     /// Complexity: that of `find_value_tags`.
     explicit explainer(const attributed_model& opened)
         : opened_(opened)
-        , readers_(detail::collect_value_readers(opened.model()))
+        , readers_(detail::value_readers(opened.model()))
         , value_tags_(detail::find_value_tags(opened.model(), opened.modules(), opened.tags()))
         , describe_(opened.model(), value_descriptions::inferring::asked) {}
 
@@ -213,8 +214,7 @@ public:
             }
         }
         result.attributes = describe_attributes(model, node);
-        for (id i = 0; i < model.output_count(node); ++i) {
-            const auto value = model.first_output(node) + i;
+        for (auto value : model.outputs(node)) {
             if (!model.value_name(value).empty()) {
                 result.outputs.push_back(explain_value(value));
             }

@@ -47,12 +47,7 @@ public:
 private:
     template <class List>
     void write_list(std::string_view key, const List& list) const {
-        json_.key(key);
-        json_.begin_array();
-        for (const auto& one : list) {
-            write_one(one);
-        }
-        json_.end_array();
+        json_.list(key, list, [&](const auto& one) { write_one(one); });
     }
 
     void write_one(const explanation::of_node& one) const {
@@ -72,40 +67,24 @@ private:
         write_list("claims", one.claims);
         json_.member("conflict", one.conflict);
         write_list("attributes", one.attributes);
-        json_.key("inputs");
-        json_.begin_array();
-        for (const auto& input : one.inputs) {
-            json_.begin_object(true);
+        json_.objects("inputs", one.inputs, [&](const auto& input) {
             json_.member("name", model_.value_name(input.value));
             json_.member("type", input.type);
-            json_.end_object();
-        }
-        json_.end_array();
-        json_.key("outputs");
-        json_.begin_array();
-        for (const auto& output : one.outputs) {
-            json_.begin_object(true);
+        });
+        json_.objects("outputs", one.outputs, [&](const auto& output) {
             json_.member("name", model_.value_name(output.value));
             json_.member("type", output.type);
-            json_.end_object();
-        }
-        json_.end_array();
-        json_.key("producers");
-        json_.begin_array();
-        for (const auto& input : one.inputs) {
+        });
+        json_.list("producers", one.inputs, [&](const auto& input) {
             if (input.node != no_id) {
                 write_one(input);
             }
-        }
-        json_.end_array();
-        json_.key("consumers");
-        json_.begin_array();
-        for (const auto& output : one.outputs) {
+        });
+        json_.list("consumers", one.outputs, [&](const auto& output) {
             for (auto reader : output.readers) {
                 write_one(explanation::neighbour{output.value, reader, {}});
             }
-        }
-        json_.end_array();
+        });
         json_.end_object();
     }
 
@@ -172,12 +151,7 @@ private:
         json_.member_or_null("qualified_class", modules.qualified_class(one.module));
         json_.member("tag", tags_.tags.text(one.module));
         json_.member("selected", tags_.tags.is_selected(one.module));
-        json_.key("aliases");
-        json_.begin_array(true);
-        for (const auto& alias : one.aliases) {
-            json_.value(alias);
-        }
-        json_.end_array();
+        json_.values("aliases", one.aliases);
         if (const auto at = opened_.lines().frame_of_module(one.module); at != no_id) {
             const auto position = opened_.lines().position(at);
             json_.key("source");
@@ -201,12 +175,8 @@ private:
         write_paths("alike", one.alike);
         json_.member("convex", !one.reentry);
         if (one.reentry) {
-            json_.key("witness");
-            json_.begin_array(true);
-            for (auto node : one.reentry->nodes) {
-                json_.value(position_text(model_, node));
-            }
-            json_.end_array();
+            json_.values("witness", one.reentry->nodes,
+                         [&](auto node) { return position_text(model_, node); });
             json_.member("runs", one.reentry->runs);
             json_.member("absorbed", one.reentry->absorbed);
         }
@@ -222,12 +192,7 @@ private:
         json_.member("name", tensor.name);
         json_.member("buffer", one.buffer);
         json_.member("dtype", tensor.dtype);
-        json_.key("shape");
-        json_.begin_array(true);
-        for (auto extent : tensor.shape) {
-            json_.value(extent);
-        }
-        json_.end_array();
+        json_.values("shape", tensor.shape);
         json_.member("trainable", tensor.trainable);
         json_.end_object();
     }
@@ -237,27 +202,17 @@ private:
         json_.begin_object();
         json_.member("graph", model_.graph_path(model_.functions()[one.function].graph));
         json_.member("nodes", graph.node_count);
-        json_.key("calls");
-        json_.begin_array();
-        for (auto node : one.calls) {
-            json_.begin_object(true);
+        json_.objects("calls", one.calls, [&](auto node) {
             write_place(node);
             json_.member("module", opened_.modules().report_path(tags_.attributions[node].module));
-            json_.end_object();
-        }
-        json_.end_array();
+        });
         json_.end_object();
     }
 
     void write_id(id number) const { number == no_id ? json_.null() : json_.value(number); }
 
     void write_paths(std::string_view key, std::span<const id> modules) const {
-        json_.key(key);
-        json_.begin_array(true);
-        for (auto m : modules) {
-            json_.value(opened_.modules().report_path(m));
-        }
-        json_.end_array();
+        json_.values(key, modules, [&](auto m) { return opened_.modules().report_path(m); });
     }
 
     void write_one(const explanation::made_claim& one) const {
@@ -284,12 +239,7 @@ private:
     }
 
     void write_tags(std::span<const id> modules) const {
-        json_.key("tags");
-        json_.begin_array(true);
-        for (auto m : modules) {
-            json_.value(tags_.tags.text(m));
-        }
-        json_.end_array();
+        json_.values("tags", modules, [&](auto m) { return tags_.tags.text(m); });
     }
 
     json_writer<Sink>& json_;

@@ -5,20 +5,20 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
+#include <stemma/onnx/onnx_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
-#include <stemma/report/detail/operation_metadata.hpp>
-#include <stemma/report/detail/overlay_colours.hpp>
 #include <stemma/report/detail/picture_notes.hpp>
 #include <stemma/report/detail/report_names.hpp>
 #include <stemma/report/dot.hpp>
 #include <stemma/report/explorer_overlay.hpp>
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/model_explorer.hpp>
-#include <stemma/report/module_dag_json.hpp>
+#include <stemma/report/module_dag.hpp>
 #include <stemma/report/overlay_table.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_descriptions.hpp>
 
@@ -28,6 +28,53 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
+
+/// Writes type, inputs, outputs and tags of every node and initializer, by name
+/// (docs/operations.schema.json).
+///
+/// An omitted input or output is "". `values` are from `find_value_tags`.
+/// Complexity: O(length of the result); memory for a buffer.
+template <text_sink Sink>
+void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging& tagged,
+                              const value_tags& values, const report_names& names) {
+    json_writer json(sink);
+    json.begin_object();
+    for (id node = 0; node < model.node_count(); ++node) {
+        json.key(names.node(node));
+        json.begin_object(true);
+        json.member("op_type", model.op_type(node));
+        json.values("inputs", model.inputs(node), [&](auto value) {
+            return value == no_id ? std::string_view() : model.value_name(value);
+        });
+        json.values("outputs", model.outputs(node),
+                    [&](auto value) { return model.value_name(value); });
+        json.key("tags");
+        write_tags(json, tagged.tags, tagged.pool, tagged.tag_sets[node]);
+        json.end_object();
+    }
+    for (id value = 0; value < model.value_count(); ++value) {
+        if (!model.is_initializer(value)) {
+            continue;
+        }
+        json.key(names.initializer(value));
+        json.begin_object(true);
+        json.member("op_type", "Initializer");
+        json.key("inputs");
+        json.begin_array(true);
+        json.end_array();
+        json.key("outputs");
+        json.row(model.value_name(value));
+        json.key("tags");
+        write_tags(json, tagged.tags, values.pool, values.sets[value]);
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace detail
 
 /// Writes a model with its modules as GraphML. Requires, like all below: the model keeps its
 /// evidence. Complexity: that of the overload with explicit parts, as below.

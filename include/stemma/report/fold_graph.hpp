@@ -3,10 +3,11 @@
 #define STEMMA_REPORT_FOLD_GRAPH_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/disjoint_sets.hpp>
+#include <stemma/core/detail/strong_components.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/edge_values.hpp>
-#include <stemma/report/detail/box_levels.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,6 +18,66 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
+
+/// The levels of boxes: the longest path to each, counting boxes with weight.
+struct box_levels {
+    std::vector<id> level;     ///< by box; equal within a cycle
+    std::vector<id> component; ///< by box: equal within a cycle
+    std::vector<id> members;   ///< by component
+};
+
+/// `edges` have the numbers `from` and `to` of boxes, and are by `from`; `weighs` is by box.
+/// Complexity: O(boxes log boxes + edges).
+template <class Edge>
+[[nodiscard]] box_levels find_levels(std::size_t boxes, const std::vector<Edge>& edges,
+                                     const std::vector<bool>& weighs) {
+    std::vector<std::size_t> first(boxes + 1, 0);
+    for (const auto& edge : edges) {
+        ++first[std::size_t{edge.from} + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    box_levels levels;
+    levels.component = strong_components<id>(
+        boxes,
+        [&](auto f) {
+            for (id b = 0; b < boxes; ++b) {
+                f(b);
+            }
+        },
+        [](id b) { return b; },
+        [&](id b) {
+            return std::pair(edges.data() + first[b], edges.data() + first[std::size_t{b} + 1]);
+        },
+        [](const Edge& edge) { return edge.to; });
+    levels.members.assign(boxes, 0);
+    std::vector<bool> steps(boxes, false); // by component
+    for (std::size_t b = 0; b < boxes; ++b) {
+        ++levels.members[levels.component[b]];
+        steps[levels.component[b]] = steps[levels.component[b]] || weighs[b];
+    }
+    std::vector<id> order(boxes);
+    std::iota(order.begin(), order.end(), id{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](id a, id b) { return levels.component[a] > levels.component[b]; });
+    std::vector<id> level(boxes, 0); // by component
+    for (const auto b : order) {
+        const auto from = levels.component[b];
+        for (auto e = first[b]; e < first[std::size_t{b} + 1]; ++e) {
+            const auto to = levels.component[edges[e].to];
+            if (to != from) {
+                level[to] = std::max(level[to], level[from] + (steps[from] ? 1U : 0U));
+            }
+        }
+    }
+    for (std::size_t b = 0; b < boxes; ++b) {
+        levels.level.push_back(level[levels.component[b]]);
+    }
+    return levels;
+}
+
+} // namespace detail
 
 /// A graph in which some modules are open and every other one is a box.
 struct folded_graph {
@@ -68,22 +129,24 @@ public:
     module_opener(const tree_index& tree, std::span<const id> module,
                   const std::vector<bool>& shown, const std::vector<bool>& quiet,
                   const collapse_options& options)
-        : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
+        : tree_(tree)
+        , options_(options)
+        , direct_(tree.size(), 0)
+        , filled_(tree.size(), 0)
+        , is_filled_(tree.size(), false) {
         std::vector<bool> has_quiet(tree.size(), false);
-        std::vector<bool> has_any(tree.size(), false);
         for (std::size_t v = 0; v < module.size(); ++v) {
             if (shown[v]) {
                 const bool is_quiet = !quiet.empty() && quiet[v];
                 direct_[module[v]] += is_quiet && has_quiet[module[v]] ? 0U : 1U;
                 has_quiet[module[v]] = has_quiet[module[v]] || is_quiet;
-                has_any[module[v]] = true;
+                is_filled_[module[v]] = true;
             }
         }
         for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-            has_any[tree.parent(m)] = has_any[tree.parent(m)] || has_any[m];
-            filled_[tree.parent(m)] += has_any[m] ? 1U : 0U;
+            is_filled_[tree.parent(m)] = is_filled_[tree.parent(m)] || is_filled_[m];
+            filled_[tree.parent(m)] += is_filled_[m] ? 1U : 0U;
         }
-        is_filled_ = std::move(has_any);
     }
 
     [[nodiscard]] std::vector<bool> open() const {
@@ -135,8 +198,7 @@ private:
                                                                 const std::vector<bool>& shown,
                                                                 id root, folded_graph& result) {
     std::vector<folded_graph::box> boxes;
-    std::vector<id> holder(tree.size(),
-                           no_id); // itself if open, otherwise the outermost closed one
+    std::vector<id> holder(tree.size(), no_id); // itself if open, else the outermost closed one
     std::vector<id> box_of_module(tree.size(), no_id);
     for (auto m = root; m < tree.end(root); ++m) {
         const bool closed = !result.open[m] && result.open[holder[tree.parent(m)]];
@@ -224,14 +286,7 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
         weighs.push_back(box.kind != folded_graph::box_kind::one_operator || !quiet[box.of]);
     }
     const auto levels = find_levels(boxes.size(), edges, weighs);
-    std::vector<id> joined(boxes.size()); // the lower box it is merged with; usually itself
-    std::iota(joined.begin(), joined.end(), id{0});
-    const auto top = [&](id b) {
-        for (; joined[b] != b; b = joined[b]) {
-            joined[b] = joined[joined[b]];
-        }
-        return b;
-    };
+    disjoint_sets joined(boxes.size());
     for (const auto& edge : edges) {
         const auto [a, b] = std::pair(edge.from, edge.to);
         const bool alike = !weighs[a] && !weighs[b] && boxes[a].around == boxes[b].around &&
@@ -240,15 +295,13 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
                             (levels.members[levels.component[a]] == 1 &&
                              levels.members[levels.component[b]] == 1));
         if (alike) {
-            const auto one = top(a);
-            const auto other = top(b);
-            joined[std::max(one, other)] = std::min(one, other);
+            joined.join(a, b);
         }
     }
     std::vector<folded_graph::box> kept;
     std::vector<id> to(boxes.size(), no_id);
     for (id b = 0; b < boxes.size(); ++b) {
-        const auto first = top(b);
+        const auto first = joined.find(b);
         if (first == b) {
             to[b] = static_cast<id>(kept.size());
             kept.push_back(boxes[b]);
@@ -308,11 +361,7 @@ void order_boxes(const Graph& graph, folded_graph& result) {
     const auto is_rest = [&](id b) { return boxes[b].kind == folded_graph::box_kind::rest; };
     result.edges = join_flows(graph, result.box_of, boxes.size());
     auto edges = result.edges;
-    edges.erase(std::remove_if(edges.begin(), edges.end(),
-                               [&](const folded_graph::edge& edge) {
-                                   return is_rest(edge.from) || is_rest(edge.to);
-                               }),
-                edges.end());
+    std::erase_if(edges, [&](const auto& edge) { return is_rest(edge.from) || is_rest(edge.to); });
     const auto levels = find_levels(boxes.size(), edges, std::vector<bool>(boxes.size(), true));
     std::vector<id> order(boxes.size());
     std::iota(order.begin(), order.end(), id{0});

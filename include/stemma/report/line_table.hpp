@@ -87,10 +87,7 @@ void write_json(Sink& sink, std::span<const line_row> rows, const attributed_mod
     json.begin_object();
     json.member("schema", "stemma.lines/1");
     json.member("model", opened.model().file());
-    json.key("lines");
-    json.begin_array();
-    for (const auto& row : rows) {
-        json.begin_object(true);
+    json.objects("lines", rows, [&](const auto& row) {
         json.key("file");
         row.line == 0 ? json.null() : json.value(row.file);
         json.key("line");
@@ -100,24 +97,16 @@ void write_json(Sink& sink, std::span<const line_row> rows, const attributed_mod
         for (const auto& [name, amount] : columns) {
             json.member(name, amount(row));
         }
-        json.key("operators");
-        json.begin_array(true);
-        for (const auto& [op, count] : row.operators) {
+        json.flat_list("operators", row.operators, [&](const auto& pair) {
+            const auto& [op, count] = pair;
             json.begin_object(true);
             json.member("op_type", opened.model().operator_type(op));
             json.member("nodes", count);
             json.end_object();
-        }
-        json.end_array();
-        json.key("modules");
-        json.begin_array(true);
-        for (const auto m : row.modules) {
-            json.value(opened.modules().report_path(m));
-        }
-        json.end_array();
-        json.end_object();
-    }
-    json.end_array();
+        });
+        json.values("modules", row.modules,
+                    [&](const auto m) { return opened.modules().report_path(m); });
+    });
     json.end_object();
     json.finish();
 }

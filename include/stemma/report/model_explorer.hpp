@@ -277,20 +277,16 @@ private:
         }
         auto next = inputs.size();
         for_each_captured(node, [&](id value) { reads.emplace_back(value, next++); });
-        json_.key("incomingEdges");
-        json_.begin_array(true);
-        for (const auto& [value, slot] : reads) {
+        json_.flat_list("incomingEdges", reads, [&](const auto& pair) {
+            const auto& [value, slot] = pair;
             if (!model_.is_initializer(value)) {
                 write_edge(value, std::to_string(slot));
             }
-        }
-        json_.end_array();
-        json_.key("inputsMetadata");
-        json_.begin_array(true);
-        for (const auto& [value, slot] : reads) {
+        });
+        json_.flat_list("inputsMetadata", reads, [&](const auto& pair) {
+            const auto& [value, slot] = pair;
             write_port(std::to_string(slot), value);
-        }
-        json_.end_array();
+        });
     }
 
     /// The outputs of a graph as nodes, if produced by its own nodes.

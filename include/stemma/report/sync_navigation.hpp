@@ -32,18 +32,11 @@ void write_sync_navigation(Sink& sink, std::span<const node_link> links, const o
     };
     json_writer json(sink);
     const auto list = [&](std::string_view key, const std::vector<std::string>& texts) {
-        json.key(key);
-        json.begin_array(true);
-        for (const auto& text : texts) {
-            json.value(text);
-        }
-        json.end_array();
+        json.values(key, texts);
     };
     json.begin_object();
     json.member("type", "sync_navigation");
-    json.key("mappingEntries");
-    json.begin_array();
-    for (const auto& link : links) {
+    json.list("mappingEntries", links, [&](const auto& link) {
         const auto left = ids(first, link.first);
         const auto right = ids(second, link.second);
         if (!left.empty() && !right.empty()) {
@@ -52,8 +45,7 @@ void write_sync_navigation(Sink& sink, std::span<const node_link> links, const o
             list("rightNodeIds", right);
             json.end_object();
         }
-    }
-    json.end_array();
+    });
     json.key("mapping"); // for older versions
     json.begin_object();
     for (const auto& link : links) {

@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/report/detail/read_position.hpp>
+#include <stemma/report/detail/report_names.hpp>
 
 #include <string>
 #include <string_view>

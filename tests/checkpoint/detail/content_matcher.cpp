@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/checkpoint/detail/content_matcher.hpp>
 
+#include "../../bytes_of.hpp"
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
 #include "../../wire_builder.hpp"
@@ -11,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,12 +35,6 @@ floats random_floats(std::size_t count, unsigned seed) {
         value = static_cast<float>(random(20001)) / 10000.0F - 1.0F;
     }
     return values;
-}
-
-std::string bytes_of(const floats& values) {
-    std::string bytes(values.size() * sizeof(float), '\0');
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
 }
 
 floats turned(const floats& values, std::size_t rows) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/checkpoint/detail/row_sketch.hpp>
 
+#include "../../bytes_of.hpp"
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
 
@@ -8,7 +9,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -26,12 +26,6 @@ std::vector<float> random_floats(std::size_t count, unsigned seed) {
         value = static_cast<float>(random(20001)) / 10000.0F - 1.0F;
     }
     return values;
-}
-
-std::string bytes_of(const std::vector<float>& values) {
-    std::string bytes(values.size() * sizeof(float), '\0');
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
 }
 
 bool share_a_key(const row_sketch& a, const row_sketch& b) {

@@ -26,6 +26,25 @@ std::string with(const char* function, const char* result) {
         .bytes();
 }
 
+/// Returns: the inputs that correspond: `a=b c=d`.
+std::string paired(const test::names& first, const test::names& second,
+                   const test::names& weights = {}) {
+    const auto model = [&](const test::names& inputs) {
+        return test::model(test::graph({}, inputs, {}, weights)).bytes();
+    };
+    const auto from = model(first);
+    const auto to = model(second);
+    const stemma::wire_model a(from, "a");
+    const stemma::wire_model b(to, "b");
+    std::string text;
+    for (const auto& [x, y] :
+         stemma::detail::pair_interface(a, b, &stemma::onnx_model::graph_record::inputs)) {
+        text.append(text.empty() ? "" : " ").append(a.value_name(x));
+        text.append("=").append(b.value_name(y));
+    }
+    return text;
+}
+
 } // namespace
 
 TEST_CASE("paired_graphs: bodies by owner and attribute, functions by what is in them") {
@@ -50,6 +69,20 @@ TEST_CASE("paired_graphs: bodies by owner and attribute, functions by what is in
     }
     CHECK(partners() == "1:b=b f=f y=z ");
     CHECK(stemma::detail::paired_graphs(a, b, match)[0] == 0);
+}
+
+TEST_CASE("pair_interface: values correspond by name, others in their order") {
+    CHECK(paired({"a", "b"}, {"a", "b"}) == "a=a b=b");
+    CHECK(paired({"a", "b"}, {"b", "a"}) == "a=a b=b");
+    CHECK(paired({"a", "b"}, {"c", "d"}) == "a=c b=d");
+    CHECK(paired({"a", "b", "c"}, {"d", "a", "e"}) == "a=a b=d c=e");
+    CHECK(paired({"a"}, {"b", "a"}) == "a=a");
+    CHECK(paired({"a", "b"}, {"a"}) == "a=a");
+    CHECK(paired({}, {"a"}).empty());
+}
+
+TEST_CASE("pair_interface: inputs that initializers provide do not count") {
+    CHECK(paired({"w", "a"}, {"b", "w"}, {"w"}) == "a=b");
 }
 
 } // namespace test::compare_detail_paired_graphs

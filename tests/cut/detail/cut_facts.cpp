@@ -2,16 +2,20 @@
 #include <stemma/cut/detail/cut_facts.hpp>
 
 #include "../../catch.hpp"
+#include "../../numerics_scene.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace test::cut_detail_cut_facts {
 
 namespace {
+
+using stemma::dependence;
 
 stemma::detail::cut_facts facts_of(const stemma::wire_model& model) {
     const stemma::graph_contents contents(model);
@@ -51,6 +55,26 @@ TEST_CASE("cut_facts: sorts unsorted graphs, and leaves cycles out", "[onnx][cut
     CHECK(facts.stretch(members).vertices().size() == 1);
     facts.put_inside(members, false);
     CHECK_FALSE(facts.set.is_inside(0));
+}
+
+TEST_CASE("shared_cut_facts: given results count as data, except those of constants",
+          "[cut][shared_cut_facts]") {
+    const auto bytes = test::computed_weights(); // w, c, t, y
+    const stemma::wire_model model(bytes, "weights.onnx");
+    const auto depends_on = [&](std::string_view given) {
+        const std::vector<bool> random(model.node_count(), false);
+        return stemma::detail::shared_cut_facts(
+                   model, random, [=](std::string_view name) { return name == given; })
+            .depends_on;
+    };
+    const auto of = [](dependence w) {
+        return std::vector<dependence>{w, dependence::constant, dependence::data, dependence::data};
+    };
+    CHECK(depends_on("w") == of(dependence::data));
+    CHECK(depends_on("c") == of(dependence::weight));
+    CHECK(depends_on("other") == of(dependence::weight));
+    CHECK(stemma::detail::shared_cut_facts(model, {true, false, false, false}, {}).depends_on ==
+          of(dependence::data));
 }
 
 } // namespace test::cut_detail_cut_facts

@@ -6,7 +6,7 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/cut/cut_planner.hpp>
-#include <stemma/cut/detail/cut_obstacles.hpp>
+#include <stemma/cut/detail/boundary_types.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 
 #include <algorithm>

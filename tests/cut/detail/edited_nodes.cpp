@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../edited_split.hpp"
+#include "../../refusal.hpp"
 
 #include <stemma/error.hpp>
 
@@ -26,12 +27,8 @@ std::vector<std::string> names_in_order(const test::edited_split& split) {
 }
 
 bool is_refused(const test::edited_split& split, std::string_view reason) {
-    try {
-        static_cast<void>(names_in_order(split));
-    } catch (const stemma::error& e) {
-        return std::string_view(e.what()).find(reason) != std::string_view::npos;
-    }
-    return false;
+    const std::string text = test::refusal([&] { return names_in_order(split); }).what();
+    return text.find(reason) != text.npos;
 }
 
 } // namespace

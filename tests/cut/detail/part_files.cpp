@@ -2,6 +2,7 @@
 #include <stemma/cut/detail/part_files.hpp>
 
 #include "../../catch.hpp"
+#include "../../refusal.hpp"
 #include "../../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
@@ -52,12 +53,8 @@ TEST_CASE("check_replaceable: an existing file needs force") {
     const auto file = folder.make("a", "text");
     CHECK_NOTHROW(stemma::detail::check_replaceable(file, true));
     CHECK_NOTHROW(stemma::detail::check_replaceable(folder.file("b"), false));
-    try {
-        stemma::detail::check_replaceable(file, false);
-        FAIL("nothing was thrown");
-    } catch (const stemma::error& e) {
-        CHECK(e.code() == stemma::error_code::exists);
-    }
+    CHECK(test::refusal([&] { stemma::detail::check_replaceable(file, false); }).code() ==
+          stemma::error_code::exists);
     CHECK_THROWS_AS(stemma::detail::make_folder(file), stemma::error);
 }
 
@@ -67,12 +64,9 @@ TEST_CASE("check_replaceable: a spared file stays even with force") {
     const auto other = folder.make("b", "text");
     CHECK_NOTHROW(stemma::detail::check_replaceable(other, true, spared));
     for (bool force : {false, true}) {
-        try {
-            stemma::detail::check_replaceable(folder.path() + "/./a", force, spared);
-            FAIL("nothing was thrown");
-        } catch (const stemma::error& e) {
-            CHECK(e.code() == stemma::error_code::refused);
-        }
+        CHECK(test::refusal([&] {
+                  stemma::detail::check_replaceable(folder.path() + "/./a", force, spared);
+              }).code() == stemma::error_code::refused);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "../../scratch_folder.hpp"
 
 #include <stemma/core/parallel.hpp>
-#include <stemma/cut/detail/cut_obstacles.hpp>
+#include <stemma/cut/detail/boundary_types.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model/detail/module_members.hpp>

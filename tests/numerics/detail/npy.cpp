@@ -2,6 +2,7 @@
 #include <stemma/numerics/detail/npy.hpp>
 
 #include "../../catch.hpp"
+#include "../../refusal.hpp"
 
 #include <stemma/error.hpp>
 
@@ -28,12 +29,7 @@ std::string npy(const std::string& header, const std::string& elements, char ver
 }
 
 std::string why_refused(const std::string& bytes) {
-    try {
-        static_cast<void>(stemma::detail::read_npy(bytes, "a.npy"));
-    } catch (const stemma::error& e) {
-        return e.what();
-    }
-    return {};
+    return test::refusal([&] { return stemma::detail::read_npy(bytes, "a.npy"); }).what();
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include <stemma/numerics/detail/npz.hpp>
 
 #include "../../catch.hpp"
+#include "../../refusal.hpp"
 #include "../../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
@@ -32,12 +33,7 @@ std::string two_members() {
 }
 
 std::string why_refused(const std::string& bytes) {
-    try {
-        static_cast<void>(stemma::detail::read_npz(bytes, "a.npz"));
-    } catch (const stemma::error& e) {
-        return e.what();
-    }
-    return {};
+    return test::refusal([&] { return stemma::detail::read_npz(bytes, "a.npz"); }).what();
 }
 
 /// Whether a file is refused by name, or all of its members are bytes of it.

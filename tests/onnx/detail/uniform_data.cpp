@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/uniform_data.hpp>
 
+#include "../../bytes_of.hpp"
 #include "../../catch.hpp"
 
-#include <cstring>
 #include <string>
 #include <vector>
 
 namespace test::onnx_detail_uniform_data {
-
-namespace {
-
-template <class Number>
-std::string bytes_of(const std::vector<Number>& numbers) {
-    std::string bytes(numbers.size() * sizeof(Number), '\0');
-    std::memcpy(bytes.data(), numbers.data(), bytes.size());
-    return bytes;
-}
-
-} // namespace
 
 TEST_CASE("is_uniform: detects numbers of any size and count") {
     using stemma::detail::is_uniform;

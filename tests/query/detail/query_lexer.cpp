@@ -4,12 +4,18 @@
 #include "../../catch.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/query/parse_query.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace test::query_detail_query_lexer {
 
+namespace {
+
 using stemma::detail::query_lexer;
+
+} // namespace
 
 TEST_CASE("query_lexer: sizes may have units") {
     const auto size = [](const char* text) { return query_lexer(text).take_size("wanted"); };
@@ -57,6 +63,25 @@ TEST_CASE("query_lexer: columns count characters") {
     query_lexer text("\xc3\xa4\xc3\xa4 b");
     text.pass(5);
     CHECK(text.column(text.at()) == 4);
+}
+
+TEST_CASE("query_keys: are sorted, unique and usable") {
+    using stemma::detail::query_keys;
+    using stemma::detail::query_operand;
+    CHECK(std::is_sorted(query_keys.begin(), query_keys.end(),
+                         [](const auto& a, const auto& b) { return a.name < b.name; }));
+    for (const auto& key : query_keys) {
+        const bool number =
+            key.operand >= query_operand::depth && key.operand <= query_operand::weights;
+        const auto text =
+            std::string(key.name) + (number                                     ? ">=0"
+                                     : key.operand == query_operand::two_places ? ":a..b"
+                                                                                : ":a");
+        INFO(text);
+        const auto asked = stemma::parse_query(text);
+        const bool of_module = asked.kind == stemma::query_kind::module;
+        CHECK((of_module ? asked.parts.front().kind : asked.kind) == key.kind);
+    }
 }
 
 } // namespace test::query_detail_query_lexer

@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/text_list.hpp>
 
 #include <cstddef>
 #include <string_view>
@@ -86,9 +87,7 @@ ConvAddFusion_Add_B_
                                                   std::string_view suffixes) noexcept {
     std::size_t longest = 0;
     while (!suffixes.empty()) {
-        auto suffix = suffixes.substr(0, suffixes.find('\n'));
-        suffixes.remove_prefix(suffix.size() == suffixes.size() ? suffix.size()
-                                                                : suffix.size() + 1);
+        auto suffix = take_until(suffixes, '\n');
         auto end = name.size();
         const bool counts = suffix.ends_with('#');
         if (counts) {
@@ -112,9 +111,7 @@ ConvAddFusion_Add_B_
 [[nodiscard]] constexpr std::size_t prefix_length(std::string_view name,
                                                   std::string_view prefixes) noexcept {
     while (!prefixes.empty()) {
-        const auto prefix = prefixes.substr(0, prefixes.find('\n'));
-        prefixes.remove_prefix(prefix.size() == prefixes.size() ? prefix.size()
-                                                                : prefix.size() + 1);
+        const auto prefix = take_until(prefixes, '\n');
         if (!prefix.empty() && name.size() > prefix.size() && name.starts_with(prefix)) {
             return prefix.size();
         }

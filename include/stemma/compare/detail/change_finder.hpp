@@ -2,24 +2,56 @@
 #ifndef STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP
 #define STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP
 
+#include <stemma/align/fused_operators.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/detail/module_pairs.hpp>
 #include <stemma/compare/detail/node_match.hpp>
-#include <stemma/compare/detail/operator_kinds.hpp>
+#include <stemma/core/detail/disjoint_sets.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Whether operators of a type quantize, dequantize, or compute with quantized numbers.
+[[nodiscard]] constexpr bool is_quantizing(std::string_view type) noexcept {
+    constexpr std::array<std::string_view, 11> parts{"Quant", "QLinear",  "Integer", "QGemm",
+                                                     "QMoE",  "QOrdered", "QEmbed",  "QAttention",
+                                                     "NBits", "Bnb4",     "FpQ4"};
+    return std::any_of(
+               parts.begin(), parts.end(),
+               [&](std::string_view part) { return type.find(part) != std::string_view::npos; }) ||
+           type == "DequantizeLinear";
+}
+
+/// Whether an operator type is a runtime's fused one.
+/// Complexity: O(length of the list).
+[[nodiscard]] constexpr bool is_fused_type(std::string_view type) noexcept {
+    auto rest = fused_operators;
+    while (!rest.empty()) {
+        const auto end = std::min(rest.find('\n'), rest.size());
+        const auto line = rest.substr(0, end);
+        auto types = line.substr(0, std::min(line.find('='), line.size()));
+        while (!types.empty()) {
+            const auto blank = std::min(types.find(' '), types.size());
+            if (!type.empty() && types.substr(0, blank) == type) {
+                return true;
+            }
+            types.remove_prefix(std::min(blank + 1, types.size()));
+        }
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+}
 
 /// A change of nodes without partners.
 enum class region_change : std::uint8_t { gone_or_new, relowered, fused, quantized };
@@ -43,9 +75,8 @@ public:
         , pairs_(pairs)
         , match_(match)
         , count_a_(a.model().node_count())
-        , above_(std::size_t{a.model().node_count()} + b.model().node_count()) {
-        std::iota(above_.begin(), above_.end(), id{0});
-    }
+        , all_(std::size_t{a.model().node_count()} + b.model().node_count())
+        , joined_(all_) {}
 
     /// Complexity: O((V + E) log V).
     void run() {
@@ -77,23 +108,9 @@ private:
         return v != no_id && match_.to_first[v] == no_id && !b_.is_quiet(v);
     }
 
-    [[nodiscard]] id find(id v) {
-        while (above_[v] != v) {
-            above_[v] = above_[above_[v]];
-            v = above_[v];
-        }
-        return v;
-    }
-
-    void join(id v, id w) {
-        v = find(v);
-        w = find(w);
-        above_[std::max(v, w)] = std::min(v, w);
-    }
-
     /// A result that kept its name ends a region on both sides.
     void join_survivors() {
-        survives_.assign(above_.size(), false);
+        survives_.assign(all_, false);
         const auto name_of = [](const compared_model& side, id v) {
             return side.model().output_count(v) == 0
                        ? std::string_view()
@@ -109,7 +126,7 @@ private:
         for (id v = 0; v < count_a_; ++v) {
             const auto entry = is_open_a(v) ? by_name.find(name_of(a_, v)) : by_name.end();
             if (entry != by_name.end()) {
-                join(v, count_a_ + entry->second);
+                joined_.join(v, count_a_ + entry->second);
                 survives_[v] = survives_[count_a_ + entry->second] = true;
             }
         }
@@ -122,34 +139,16 @@ private:
             }
             for (auto from : side.graph().producers(v)) {
                 if (partner[from] == no_id && !side.is_quiet(from) && !survives_[base + from]) {
-                    join(base + v, base + from);
+                    joined_.join(base + v, base + from);
                 }
             }
         }
     }
 
-    /// Calls `f(e, f)` for edges of two readers at the same input.
-    template <class Function>
-    void for_each_input(id v, id w, Function function) const {
-        const auto& in_a = a_.graph().property(in_port);
-        const auto& in_b = b_.graph().property(in_port);
-        auto [e, last] = in_edges(v, a_.graph());
-        auto [f, end] = in_edges(w, b_.graph());
-        while (e != last && f != end) {
-            const auto from = in_a[(*e).index];
-            const auto to = in_b[(*f).index];
-            if (from == to) {
-                function(*e, *f);
-            }
-            from <= to ? static_cast<void>(++e) : static_cast<void>(0);
-            to <= from ? static_cast<void>(++f) : static_cast<void>(0);
-        }
-    }
-
     void join_what_is_read(id v, id w) {
-        for_each_input(v, w, [&](const auto& e, const auto& f) {
+        for_each_same_input(a_.graph(), v, b_.graph(), w, [&](const auto& e, const auto& f) {
             if (is_open_a(e.source) && is_open_b(f.source)) {
-                join(e.source, count_a_ + f.source);
+                joined_.join(e.source, count_a_ + f.source);
             }
         });
     }
@@ -171,7 +170,7 @@ private:
         const auto from = lone(a_, match_.to_second, v);
         const auto to = from == no_id ? no_id : lone(b_, match_.to_first, w);
         if (to != no_id) {
-            join(from, count_a_ + to);
+            joined_.join(from, count_a_ + to);
         }
     }
 
@@ -182,16 +181,16 @@ private:
             const auto v = from[i] == no_id ? no_id : a_.model().producer(from[i]);
             const auto w = to[i] == no_id ? no_id : b_.model().producer(to[i]);
             if (is_open_a(v) && is_open_b(w)) {
-                join(v, count_a_ + w);
+                joined_.join(v, count_a_ + w);
             }
         }
     }
 
     void collect() {
-        region_.assign(above_.size(), no_id);
-        std::vector<id> number(above_.size(), no_id);
+        region_.assign(all_, no_id);
+        std::vector<id> number(all_, no_id);
         const auto add = [&](id v) {
-            const auto top = find(v);
+            const auto top = joined_.find(v);
             if (number[top] == no_id) {
                 number[top] = static_cast<id>(regions_.size());
                 regions_.emplace_back();
@@ -317,7 +316,8 @@ private:
     const module_pairs& pairs_;
     const node_match& match_;
     id count_a_;
-    std::vector<id> above_;      // by node of the first model, then of the second: union-find
+    std::size_t all_;            // nodes
+    disjoint_sets joined_;       // by node of the first model, then of the second
     std::vector<bool> survives_; // the same: whether the other model has a value of this name
     std::vector<id> region_;     // the same: number of its region
     std::vector<changed_region> regions_;

@@ -4,7 +4,6 @@
 
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/detail/node_match.hpp>
-#include <stemma/compare/detail/pair_interface.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>

@@ -2,7 +2,7 @@
 #ifndef STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
 
-#include <stemma/compare/detail/pair_interface.hpp>
+#include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_model.hpp>

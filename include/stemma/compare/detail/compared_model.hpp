@@ -210,10 +210,8 @@ private:
             for (auto [e, last] = in_edges(node, graph_); e != last; ++e) {
                 const auto from = (*e).source;
                 if (!is_quiet(from)) {
-                    const auto ports = std::uint64_t{graph_.property(in_port)[(*e).index]} << 32U |
-                                       graph_.property(out_port)[(*e).index];
-                    contents_.structure[tree.lca(m, module_of(from))] +=
-                        hash_mix(hash_mix(label_[from], ports), label_[node]);
+                    contents_.structure[tree.lca(m, module_of(from))] += hash_mix(
+                        hash_mix(label_[from], ports_of(graph_, (*e).index)), label_[node]);
                 }
             }
         }

@@ -4,21 +4,144 @@
 
 #include <stemma/compare/detail/changed_reads.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
-#include <stemma/compare/detail/find_reordered.hpp>
 #include <stemma/compare/detail/module_pairs.hpp>
-#include <stemma/compare/detail/module_reach.hpp>
 #include <stemma/compare/detail/node_match.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/operator_graph.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Which of some modules compute from the results of which others.
+class module_reach {
+public:
+    /// Requires: the modules have operators, and none is below another.
+    /// Complexity: O(modules / 64 * (V + E)) of the nodes from their first to their last one.
+    module_reach(const compared_model& side, const std::vector<id>& modules)
+        : words_((modules.size() + bits - 1) / bits), reach_(modules.size() * words_, 0) {
+        std::vector<std::pair<id, id>> sorted;
+        id first = no_id;
+        id end = 0;
+        for (id i = 0; i < modules.size(); ++i) {
+            sorted.emplace_back(modules[i], i);
+            first = std::min(first, side.first_node(modules[i]));
+            end = std::max(end, side.last_node(modules[i]) + 1);
+        }
+        if (modules.empty()) {
+            return;
+        }
+        std::sort(sorted.begin(), sorted.end());
+        std::vector<id> number(end - first, no_id); // by node
+        for (id v = first; v < end; ++v) {
+            const auto m = side.module_of(v);
+            const auto after = std::upper_bound(sorted.begin(), sorted.end(), std::pair(m, no_id));
+            if (after != sorted.begin() &&
+                side.modules().index().is_ancestor((after - 1)->first, m)) {
+                number[v - first] = (after - 1)->second;
+            }
+        }
+        for (std::size_t word = 0; word < words_; ++word) {
+            spread(side.graph(), first, number, word);
+        }
+    }
+
+    /// Whether module number `to` computes from the results of number `from`.
+    [[nodiscard]] bool reaches(id from, id to) const {
+        return (reach_[to * words_ + from / bits] >> from % bits & 1U) != 0;
+    }
+
+private:
+    static constexpr std::size_t bits = 64;
+
+    /// Of one word of the numbers, notes those that each module computes from.
+    void spread(const operator_graph& graph, id first, const std::vector<id>& number,
+                std::size_t word) {
+        std::vector<std::uint64_t> sources(number.size(), 0);
+        for (id i = 0; i < number.size(); ++i) {
+            std::uint64_t all = 0;
+            for (auto [e, last] = in_edges(first + i, graph); e != last; ++e) {
+                if ((*e).source >= first && (*e).source < first + i) {
+                    all |= sources[(*e).source - first];
+                }
+            }
+            if (const auto own = number[i]; own != no_id) {
+                reach_[own * words_ + word] |= all;
+                all |= own / bits == word ? std::uint64_t{1} << own % bits : 0;
+            }
+            sources[i] = all;
+        }
+    }
+
+    std::size_t words_;
+    std::vector<std::uint64_t> reach_; // by module: numbers that it computes from, as bits
+};
+
+/// The execution rank of a module in two models.
+struct module_run {
+    id before = 0; ///< rank in the first model
+    id after = 0;  ///< rank in the second model
+    id module = 0; ///< the module
+};
+
+/// Returns: a minimal set of modules that explains the new order; both of two swapped neighbours.
+/// In the order of the first model.
+/// Complexity: O(modules log modules).
+[[nodiscard]] inline std::vector<id> find_reordered(std::vector<module_run> runs) {
+    range::sort(runs, [](const module_run& x, const module_run& y) { return x.before < y.before; });
+    // The longest increasing subsequence stays.
+    std::vector<id> ends;                         // by length: the end of the best one
+    std::vector<id> previous(runs.size(), no_id); // in the sequence
+    for (id i = 0; i < runs.size(); ++i) {
+        const auto at = std::lower_bound(ends.begin(), ends.end(), i,
+                                         [&](id x, id y) { return runs[x].after < runs[y].after; });
+        previous[i] = at == ends.begin() ? no_id : *(at - 1);
+        at == ends.end() ? ends.push_back(i) : static_cast<void>(*at = i);
+    }
+    std::vector<bool> stays(runs.size(), false);
+    for (auto i = ends.empty() ? no_id : ends.back(); i != no_id; i = previous[i]) {
+        stays[i] = true;
+    }
+    std::vector<id> ranks; // in the second model
+    for (const auto& each : runs) {
+        ranks.push_back(each.after);
+    }
+    range::sort(ranks);
+    // Of two swapped modules, either may have moved.
+    std::vector<bool> moves(runs.size(), false);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (stays[i]) {
+            continue;
+        }
+        moves[i] = true;
+        const bool alone = (i == 0 || stays[i - 1]) && (i + 1 == runs.size() || stays[i + 1]);
+        for (const auto other : {i - 1, i + 1}) {
+            if (!alone || other >= runs.size() ||
+                (runs[other].after < runs[i].after) == (other < i)) {
+                continue;
+            }
+            // Nothing runs between them, in either model.
+            const auto low = std::min(runs[i].after, runs[other].after);
+            const auto high = std::max(runs[i].after, runs[other].after);
+            moves[other] = moves[other] || std::upper_bound(ranks.begin(), ranks.end(), low) >=
+                                               std::lower_bound(ranks.begin(), ranks.end(), high);
+        }
+    }
+    std::vector<id> moved;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (moves[i]) {
+            moved.push_back(runs[i].module);
+        }
+    }
+    return moved;
+}
 
 /// Why partners read something else.
 struct explained_reads {

@@ -46,6 +46,29 @@ struct matched_graph {
     std::span<const char8_t> quiet;        ///< whether to ignore it and its edges
 };
 
+/// Returns: the input and the output that an edge connects, as one number.
+[[nodiscard]] inline std::uint64_t ports_of(const operator_graph& graph, id edge) {
+    return std::uint64_t{graph.property(in_port)[edge]} << 32U | graph.property(out_port)[edge];
+}
+
+/// Calls `function(e, f)` for the edges to two operators at the same input.
+/// Complexity: O(edges to them), which are in the order of inputs.
+template <class Function>
+void for_each_same_input(const operator_graph& a, id v, const operator_graph& b, id w,
+                         Function function) {
+    auto [e, last] = in_edges(v, a);
+    auto [f, end] = in_edges(w, b);
+    while (e != last && f != end) {
+        const auto from = a.property(in_port)[(*e).index];
+        const auto to = b.property(in_port)[(*f).index];
+        if (from == to) {
+            function(*e, *f);
+        }
+        from <= to ? static_cast<void>(++e) : static_cast<void>(0);
+        to <= from ? static_cast<void>(++f) : static_cast<void>(0);
+    }
+}
+
 /// Matches in rounds of decreasing certainty.
 class node_matcher {
 public:
@@ -105,6 +128,28 @@ private:
         return result;
     }
 
+    /// Returns: a hash of the keys of what a vertex reads.
+    [[nodiscard]] static std::uint64_t hash_producers(const matched_graph& side, const keys& of,
+                                                      id v) {
+        std::uint64_t around = 0;
+        for (auto [e, last] = in_edges(v, *side.graph); e != last; ++e) {
+            const auto from = (*e).source;
+            around +=
+                side.quiet[from] != 0 ? 0 : hash_mix(of[from], ports_of(*side.graph, (*e).index));
+        }
+        return around;
+    }
+
+    /// Returns: a hash of the keys of what reads a vertex, each plus `salt`.
+    [[nodiscard]] static std::uint64_t hash_readers(const matched_graph& side, const keys& of, id v,
+                                                    std::uint64_t salt) {
+        std::uint64_t around = 0;
+        for (auto [e, last] = out_edges(v, *side.graph); e != last; ++e) {
+            around += hash_mix(of[(*e).target] + salt, ports_of(*side.graph, (*e).index));
+        }
+        return around;
+    }
+
     /// Returns: by vertex a hash of its neighbourhood up to that many steps.
     [[nodiscard]] static keys surroundings(const matched_graph& side, std::size_t steps,
                                            bool with_weights, bool placed) {
@@ -113,23 +158,10 @@ private:
                             with_weights ? s.weight[v] : 0);
         });
         keys next(now.size());
-        const auto& graph = *side.graph;
-        const auto& in_ports = graph.property(in_port);
-        const auto& out_ports = graph.property(out_port);
-        const auto port = [&](id edge) {
-            return std::uint64_t{in_ports[edge]} << 32U | out_ports[edge];
-        };
         for (std::size_t step = 0; step < steps; ++step) {
             for (id v = 0; v < now.size(); ++v) {
-                std::uint64_t around = 0;
-                for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
-                    const auto from = (*e).source;
-                    around += side.quiet[from] != 0 ? 0 : hash_mix(now[from], port((*e).index));
-                }
-                for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
-                    around += hash_mix(now[(*e).target] + 1, port((*e).index));
-                }
-                next[v] = hash_mix(now[v], around);
+                next[v] =
+                    hash_mix(now[v], hash_producers(side, now, v) + hash_readers(side, now, v, 1));
             }
             now.swap(next);
         }
@@ -142,26 +174,11 @@ private:
         auto result = keys_of(side, [&](const matched_graph& s, id v) {
             return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0), s.weight[v]);
         });
-        const auto& graph = *side.graph;
         const auto count = static_cast<id>(result.size());
-        const auto port = [&](id edge) {
-            return std::uint64_t{graph.property(in_port)[edge]} << 32U |
-                   graph.property(out_port)[edge];
-        };
         for (id i = 0; i < count; ++i) {
             const auto v = backwards ? i : count - 1 - i;
-            std::uint64_t around = 0;
-            if (backwards) {
-                for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
-                    const auto from = (*e).source;
-                    around += side.quiet[from] != 0 ? 0 : hash_mix(result[from], port((*e).index));
-                }
-            } else {
-                for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
-                    around += hash_mix(result[(*e).target], port((*e).index));
-                }
-            }
-            result[v] = hash_mix(result[v], around);
+            result[v] = hash_mix(result[v], backwards ? hash_producers(side, result, v)
+                                                      : hash_readers(side, result, v, 0));
         }
         return result;
     }
@@ -332,28 +349,14 @@ private:
         while (!open.empty()) {
             const auto [v, w] = open.back();
             open.pop_back();
-            meet_producers(v, w, meet);
+            for_each_same_input(*a_.graph, v, *b_.graph, w, [&](const auto& e, const auto& f) {
+                if (a_.graph->property(in_port)[e.index] != no_id) {
+                    meet(e.source, f.source);
+                }
+            });
             meet_readers(v, w, loosely, meet);
         }
         std::sort(match_.changed.begin(), match_.changed.end());
-    }
-
-    template <class Meet>
-    void meet_producers(id v, id w, const Meet& meet) const {
-        const auto& in_a = a_.graph->property(in_port);
-        const auto& in_b = b_.graph->property(in_port);
-        auto [e, last] = in_edges(v, *a_.graph);
-        auto [f, end] = in_edges(w, *b_.graph);
-        // The edges of a reader are in input order.
-        for (; e != last && f != end;) {
-            const auto from = in_a[(*e).index];
-            const auto to = in_b[(*f).index];
-            if (from == to && from != no_id) {
-                meet((*e).source, (*f).source);
-            }
-            from <= to ? static_cast<void>(++e) : static_cast<void>(0);
-            to <= from ? static_cast<void>(++f) : static_cast<void>(0);
-        }
     }
 
     template <class Meet>
@@ -363,11 +366,9 @@ private:
             for (auto [e, last] = out_edges(of, *side.graph); e != last; ++e) {
                 const auto reader = (*e).target;
                 if (partner[reader] == no_id && side.quiet[reader] == 0) {
-                    const auto port = std::uint64_t{side.graph->property(in_port)[(*e).index]}
-                                          << 32U |
-                                      side.graph->property(out_port)[(*e).index];
-                    entries.emplace_back(
-                        hash_mix(loosely ? side.type[reader] : side.label[reader], port), reader);
+                    entries.emplace_back(hash_mix(loosely ? side.type[reader] : side.label[reader],
+                                                  ports_of(*side.graph, (*e).index)),
+                                         reader);
                 }
             }
             std::sort(entries.begin(), entries.end());

@@ -132,8 +132,8 @@ public:
             note_unknown(node, m);
             make_all(node, m);
         }
-        for (id i = 0; i < model_.output_count(node); ++i) {
-            memory_.use(buffer_[model_.first_output(node) + i]);
+        for (auto value : model_.outputs(node)) {
+            memory_.use(buffer_[value]);
         }
         memory_.step(m);
         last_call_ = no_id;
@@ -267,9 +267,10 @@ private:
     }
 
     void note_sizes(id node) {
-        for (id i = 0; frames_.empty() && i < model_.output_count(node); ++i) {
-            const auto value = model_.first_output(node) + i;
-            bytes_[value] = model_.value_name(value).empty() ? 0 : bytes_of(value);
+        for (auto value : model_.outputs(node)) {
+            if (frames_.empty()) {
+                bytes_[value] = model_.value_name(value).empty() ? 0 : bytes_of(value);
+            }
         }
     }
 
@@ -282,19 +283,19 @@ private:
         const bool stored =
             aliases && buffer_[inputs[0]] == no_id && number_[inputs[0]] == no_id; // in the file
         const bool shares = aliases && (stored || buffer_[inputs[0]] != no_id);
-        for (id i = 0; i < model_.output_count(node); ++i) {
-            const auto value = model_.first_output(node) + i;
+        for (auto value : model_.outputs(node)) {
             if (model_.value_name(value).empty()) {
                 continue;
             }
-            if (shares && i == 0) {
+            const bool is_first = value == model_.first_output(node);
+            if (shares && is_first) {
                 bytes_[value] = bytes_of(value);
                 buffer_[value] = buffer_[inputs[0]];
             } else {
                 make(value);
                 count(bytes_[value], node, m);
             }
-            number_[value] = stored && i == 0 ? no_id : flow_.make(m, bytes_[value]);
+            number_[value] = stored && is_first ? no_id : flow_.make(m, bytes_[value]);
         }
     }
 

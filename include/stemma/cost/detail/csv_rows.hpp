@@ -35,9 +35,9 @@ public:
         }
     }
 
-    /// Returns: whether there was a row; its fields are trimmed.
-    bool next(std::vector<std::string>& fields) {
-        fields.clear();
+    /// Reads a row and trims its fields. Returns: whether there was one.
+    bool next() {
+        fields_.clear();
         while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) {
             line_ += rest_.front() == '\n' ? 1U : 0U;
             rest_.remove_prefix(1);
@@ -45,27 +45,27 @@ public:
         if (rest_.empty()) {
             return false;
         }
-        fields.emplace_back();
+        fields_.emplace_back();
         bool quoted = false;
         std::size_t at = 0;
         for (; at < rest_.size(); ++at) {
             const char c = rest_[at];
             if (quoted && c == '"' && at + 1 < rest_.size() && rest_[at + 1] == '"') {
-                fields.back().push_back('"');
+                fields_.back().push_back('"');
                 ++at;
-            } else if (c == '"' && (quoted || fields.back().empty())) {
+            } else if (c == '"' && (quoted || fields_.back().empty())) {
                 quoted = !quoted;
             } else if (!quoted && c == separator_) {
-                fields.emplace_back();
+                fields_.emplace_back();
             } else if (!quoted && c == '\n') {
                 break;
             } else {
-                fields.back().push_back(c);
+                fields_.back().push_back(c);
             }
         }
         ++line_;
         rest_.remove_prefix(std::min(rest_.size(), at + 1));
-        for (auto& field : fields) {
+        for (auto& field : fields_) {
             while (!field.empty() && std::isspace(static_cast<unsigned char>(field.back())) != 0) {
                 field.pop_back();
             }
@@ -74,34 +74,40 @@ public:
         return true;
     }
 
+    /// Returns: the field of a column of the last row; "" if there is none.
+    [[nodiscard]] std::string_view operator[](std::optional<std::size_t> column) const {
+        return column && *column < fields_.size() ? std::string_view(fields_[*column])
+                                                  : std::string_view();
+    }
+
+    /// Returns: the column of which the last row has one of these headings, the likeliest first,
+    /// if any. A suffix in brackets, usually a unit, is ignored.
+    [[nodiscard]] std::optional<std::size_t>
+    find_column(std::initializer_list<std::string_view> wanted) const {
+        for (const auto name : wanted) {
+            for (std::size_t i = 0; i < fields_.size(); ++i) {
+                auto heading = to_lower(fields_[i]);
+                heading.erase(std::min(heading.find_first_of("(["), heading.size()));
+                while (!heading.empty() && heading.back() == ' ') {
+                    heading.pop_back();
+                }
+                if (heading == name) {
+                    return i;
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
     /// Returns: the number of the last row, from 1.
     [[nodiscard]] std::size_t line() const noexcept { return line_; }
 
 private:
     std::string_view rest_;
+    std::vector<std::string> fields_; // of the last row
     char separator_ = ',';
     std::size_t line_ = 0;
 };
-
-/// Returns: the column with one of these headings, the likeliest first, if any. A suffix in
-/// brackets, usually a unit, is ignored.
-[[nodiscard]] inline std::optional<std::size_t>
-find_column(const std::vector<std::string>& headings,
-            std::initializer_list<std::string_view> wanted) {
-    for (const auto name : wanted) {
-        for (std::size_t i = 0; i < headings.size(); ++i) {
-            auto heading = to_lower(headings[i]);
-            heading.erase(std::min(heading.find_first_of("(["), heading.size()));
-            while (!heading.empty() && heading.back() == ' ') {
-                heading.pop_back();
-            }
-            if (heading == name) {
-                return i;
-            }
-        }
-    }
-    return std::nullopt;
-}
 
 /// Returns: the microseconds per unit named in a heading or field, if it names one.
 [[nodiscard]] inline std::optional<double> microseconds_of(std::string_view text) {

@@ -184,25 +184,25 @@ private:
 
     /// Numbers: slots of kernel and bias, operations per element of the result.
     [[nodiscard]] operator_cost convolution(id node, const cost_rules::rule& rule) const {
-        const auto& w = input(node, static_cast<std::size_t>(rule.numbers[0]));
-        if (!w.ranked() || w.rank() < 2) {
-            return unknown();
-        }
-        const bool adds = facts_->has_input(node, static_cast<std::size_t>(rule.numbers[1]));
-        return products(made(node) * algebra_->product(extents(w.dims->begin() + 1, w.dims->end())),
-                        made(node) * (rule.numbers[2] + (adds ? 1 : 0)));
+        return convolved(node, rule, made(node), rule.numbers[2]);
     }
 
     /// Each input element is multiplied with a kernel of all output channels.
     [[nodiscard]] operator_cost transposed(id node, const cost_rules::rule& rule) const {
+        return convolved(node, rule, read(node, 0), 0);
+    }
+
+    /// `count` elements are multiplied with the kernel, and `more` operations made per element of
+    /// the result, besides the bias.
+    [[nodiscard]] operator_cost convolved(id node, const cost_rules::rule& rule,
+                                          const polynomial& count, std::int64_t more) const {
         const auto& w = input(node, static_cast<std::size_t>(rule.numbers[0]));
         if (!w.ranked() || w.rank() < 2) {
             return unknown();
         }
         const bool adds = facts_->has_input(node, static_cast<std::size_t>(rule.numbers[1]));
-        return products(read(node, 0) *
-                            algebra_->product(extents(w.dims->begin() + 1, w.dims->end())),
-                        made(node) * (adds ? 1 : 0));
+        return products(count * algebra_->product(extents(w.dims->begin() + 1, w.dims->end())),
+                        made(node) * (more + (adds ? 1 : 0)));
     }
 
     /// Each step multiplies the input and the state for each gate. Numbers: operations per element

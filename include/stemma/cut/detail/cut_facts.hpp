@@ -4,24 +4,67 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/cut.hpp>
-#include <stemma/cut/detail/find_on_paths.hpp>
-#include <stemma/cut/detail/order_stretch.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
 #include <stemma/cut/detail/vertex_set.hpp>
+#include <stemma/model/dependence.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/detail/called_functions.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
-#include <numeric>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// What cuts of a model share.
+struct shared_cut_facts {
+    /// Complexity: that of `find_dependence`, and a call of `given` per value.
+    shared_cut_facts(const onnx_model& model, std::vector<bool> is_random,
+                     const std::function<bool(std::string_view)>& given)
+        : contents(model)
+        , uncalled(uncalled_functions(model, contents))
+        , random(std::move(is_random))
+        , depends_on(find_dependence(model, random))
+        , exposed(model.value_count(), false)
+        , returning(model.node_count(), false) {
+        for (id g = 0; g < model.graph_count(); ++g) {
+            for (auto value : model.graph(g).outputs) {
+                if (value != no_id) {
+                    exposed[value] = true;
+                    if (model.producer(value) != no_id) {
+                        returning[model.producer(value)] = true;
+                    }
+                }
+            }
+        }
+        for (id value = 0; given && value < model.value_count(); ++value) {
+            const auto producer = model.producer(value);
+            if (producer != no_id && model.graph_of_value(value) == 0 &&
+                depends_on[producer] != dependence::constant && given(model.value_name(value))) {
+                depends_on[producer] = dependence::data;
+            }
+        }
+    }
+
+    graph_contents contents;
+    std::vector<id> uncalled;           ///< graphs of functions that never run
+    std::vector<bool> random;           ///< by node
+    std::vector<dependence> depends_on; ///< by node; data if its results are `given`
+    std::vector<bool> exposed;          ///< by value: it is an output of a graph
+    std::vector<bool> returning;        ///< by node: it makes such an output
+};
 
 /// A graph of a model in an order of execution.
 struct ordered_graph {
@@ -35,15 +78,11 @@ struct ordered_graph {
         : view(nested_graph(model, g, contents.nodes(g), contents.bodies(g)))
         , rank(num_vertices(view.graph), no_id)
         , sorted_already(is_topologically_indexed(view.graph)) {
-        if (sorted_already) {
-            order.resize(rank.size());
-            std::iota(order.begin(), order.end(), id{0});
-        } else {
-            order = topological_order(view.graph);
-        }
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            rank[order[i]] = static_cast<id>(i);
-        }
+        order.reserve(rank.size());
+        sweep_order(view.graph).forward([&](id v) {
+            rank[v] = static_cast<id>(order.size());
+            order.push_back(v);
+        });
     }
 };
 

@@ -316,8 +316,8 @@ private:
     template <class Function>
     void for_each_output(const cut_plan& plan, Function f) const {
         for (auto node : plan.nodes) {
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                f(model_.first_output(node) + i);
+            for (auto value : model_.outputs(node)) {
+                f(value);
             }
         }
     }

@@ -3,7 +3,9 @@
 #define STEMMA_CUT_DETAIL_EDITED_NODES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/detail/edited_tensors.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/error.hpp>
@@ -17,10 +19,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -60,8 +60,8 @@ public:
     template <class Function>
     void for_each_output(const entry& at, Function f) const {
         const auto& m = model(at.part);
-        for (id i = 0; i < m.output_count(at.node); ++i) {
-            const auto name = m.value_name(m.first_output(at.node) + i);
+        for (auto value : m.outputs(at.node)) {
+            const auto name = m.value_name(value);
             if (!name.empty()) {
                 f(name);
             }
@@ -181,26 +181,11 @@ private:
     template <class Function>
     void for_each_read(const entry& at, Function f) const {
         const auto& m = model(at.part);
-        const auto look = [&](id value) {
-            if (value != no_id &&
-                (m.graph_of_value(value) == 0 || m.kind(value) == value_kind::undefined)) {
+        detail::for_each_read(m, *contents_[at.part], at.node, [&](id value) {
+            if (m.graph_of_value(value) == 0 || m.kind(value) == value_kind::undefined) {
                 f(m.value_name(value));
             }
-        };
-        const auto visit = [&](auto& self, id node) -> void {
-            for (auto value : m.inputs(node)) {
-                look(value);
-            }
-            for (auto inside : contents_[at.part]->inner_nodes(node)) {
-                self(self, inside);
-            }
-            for (auto body : contents_[at.part]->bodies_of(node)) {
-                for (auto value : m.graph(body).outputs) {
-                    look(value);
-                }
-            }
-        };
-        visit(visit, at.node);
+        });
     }
 
     /// Sorts nodes topologically, in the original order if possible.
@@ -231,13 +216,11 @@ private:
                    tensors_.sparse().contains(name);
         };
         std::vector<std::vector<id>> readers(nodes_.size());
-        std::vector<id> waiting(nodes_.size(), 0);
         for (id i = 0; i < nodes_.size(); ++i) {
             for_each_read(nodes_[i], [&](std::string_view name) {
                 const auto from = producer.find(name);
                 if (from != producer.end()) {
                     readers[from->second].push_back(i);
-                    ++waiting[i];
                 } else if (!is_given(name)) {
                     folder_.refuse(nodes_[i].part,
                                    "reads '" + std::string(name) + "', which no part produces");
@@ -252,26 +235,14 @@ private:
                           "no part produces the model's output '" + std::string(name) + "'"));
             }
         }
-        std::priority_queue<id, std::vector<id>, std::greater<>> ready;
-        for (id i = 0; i < nodes_.size(); ++i) {
-            if (waiting[i] == 0) {
-                ready.push(i);
-            }
-        }
-        std::vector<entry> sorted;
-        while (!ready.empty()) {
-            const auto i = ready.top();
-            ready.pop();
-            sorted.push_back(nodes_[i]);
-            for (auto reader : readers[i]) {
-                if (--waiting[reader] == 0) {
-                    ready.push(reader);
-                }
-            }
-        }
-        if (sorted.size() != nodes_.size()) {
+        const auto place = places_in_order(readers);
+        if (range::contains(place, no_id)) {
             STEMMA_THROW(error(error_code::refused, folder_.path(), "",
                                "parts read from each other in a cycle"));
+        }
+        auto sorted = nodes_;
+        for (id i = 0; i < nodes_.size(); ++i) {
+            sorted[place[i]] = nodes_[i];
         }
         nodes_ = std::move(sorted);
     }

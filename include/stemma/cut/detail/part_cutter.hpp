@@ -9,7 +9,6 @@
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/cut_planner.hpp>
-#include <stemma/cut/cut_record.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/part_files.hpp>
@@ -299,8 +298,8 @@ private:
         };
         std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
         for (auto node : plan.nodes) {
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                look(model_.first_output(node) + i);
+            for (auto value : model_.outputs(node)) {
+                look(value);
             }
         }
     }

@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -23,15 +24,20 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Creates a folder if necessary. Returns: whether it is new. Throws: `error` of `cannot_write`.
-inline bool make_folder(const std::string& folder) {
+/// Creates a folder if necessary. Returns: what removes a new one if an exception leaves the scope,
+/// unless it has files by then. Throws: `error` of `cannot_write`.
+[[nodiscard]] inline auto make_folder(const std::string& folder) {
     std::error_code failed;
     const bool created = std::filesystem::create_directories(folder, failed);
     if (!std::filesystem::is_directory(folder)) {
         STEMMA_THROW(error(error_code::cannot_write, folder, "",
                            failed ? failed.message() : "is not a folder"));
     }
-    return created;
+    return on_failure([folder, created] {
+        if (created) {
+            std::filesystem::remove(folder);
+        }
+    });
 }
 
 /// Returns: whether the path leads to one of these files. Complexity: O(files).

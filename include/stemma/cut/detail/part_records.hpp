@@ -244,8 +244,8 @@ private:
             for (auto value : model_->inputs(node)) {
                 add_all(of_value_, value);
             }
-            for (id i = 0; i < model_->output_count(node); ++i) {
-                add_all(of_value_, model_->first_output(node) + i);
+            for (auto value : model_->outputs(node)) {
+                add_all(of_value_, value);
             }
         }
         std::for_each(several.begin(), several.end(), [&](id m) { collected.add(m); });

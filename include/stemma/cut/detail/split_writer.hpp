@@ -200,8 +200,8 @@ private:
             entry.order.clear();
         }
         for (auto node : part.clones) {
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                entry.cloned_values.emplace_back(model_.value_name(model_.first_output(node) + i));
+            for (auto value : model_.outputs(node)) {
+                entry.cloned_values.emplace_back(model_.value_name(value));
             }
         }
         for (auto value : part.plan.initializers) {

@@ -96,8 +96,8 @@ struct fold_plan {
                 }
                 continue;
             }
-            for (id i = 0; i < model.output_count(item.index); ++i) {
-                f(model.first_output(item.index) + i);
+            for (auto value : model.outputs(item.index)) {
+                f(value);
             }
         }
     }

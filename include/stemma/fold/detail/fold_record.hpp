@@ -122,16 +122,8 @@ struct fold_record : folded_graph_record {
 template <class Writer>
 void write_folded_graph(Writer& json, const folded_graph_record& record) {
     if (!record.layout.empty()) {
-        json.key("layout");
-        json.begin_array(true);
-        for (const auto& run : record.layout) {
-            json.begin_array(true);
-            json.value(run.part);
-            json.value(run.fields);
-            json.value(run.nodes);
-            json.end_array();
-        }
-        json.end_array();
+        json.flat_list("layout", record.layout,
+                       [&](const auto& run) { json.row(run.part, run.fields, run.nodes); });
     }
     if (!record.order.empty()) {
         std::string order;
@@ -145,29 +137,16 @@ void write_folded_graph(Writer& json, const folded_graph_record& record) {
         json.member("order", order);
     }
     if (!record.infos.empty()) {
-        json.key("infos");
-        json.begin_array(true);
-        for (const auto& run : record.infos) {
-            json.begin_array(true);
-            json.value(run.part);
-            json.value(run.fields);
-            json.value(to_base64(run.bytes));
-            json.end_array();
-        }
-        json.end_array();
+        json.flat_list("infos", record.infos, [&](const auto& run) {
+            json.row(run.part, run.fields, to_base64(run.bytes));
+        });
     }
     if (!record.changes.empty()) {
         json.key("texts");
         json.begin_array(true);
         std::uint64_t last = 0;
         for (const auto& change : record.changes) {
-            json.begin_array(true);
-            json.value(change.node - last);
-            json.value(change.slot);
-            json.value(change.front);
-            json.value(change.back);
-            json.value(change.middle);
-            json.end_array();
+            json.row(change.node - last, change.slot, change.front, change.back, change.middle);
             last = change.node;
         }
         json.end_array();
@@ -185,32 +164,19 @@ void write_folded_graph(Writer& json, const folded_graph_record& record) {
         json.key("ir_version");
         record.ir_version ? json.value(*record.ir_version) : json.null();
     }
-    json.key("functions");
-    json.begin_array(true);
-    for (const auto& [domain, name] : record.functions) {
-        json.begin_array(true);
-        json.value(domain);
-        json.value(name);
-        json.end_array();
-    }
-    json.end_array();
-    json.key("domains");
-    json.begin_array(true);
-    for (const auto& domain : record.domains) {
-        json.value(domain);
-    }
-    json.end_array();
+    json.flat_list("functions", record.functions, [&](const auto& pair) {
+        const auto& [domain, name] = pair;
+        json.row(domain, name);
+    });
+    json.values("domains", record.domains);
     detail::write_folded_graph(json, record);
     if (!record.bodies.empty()) {
-        json.key("bodies");
-        json.begin_array(true);
-        for (const auto& body : record.bodies) {
+        json.flat_list("bodies", record.bodies, [&](const auto& body) {
             json.begin_object(true);
             json.member("nodes", body.nodes);
             detail::write_folded_graph(json, body);
             json.end_object();
-        }
-        json.end_array();
+        });
     }
     json.end_object();
     json.finish();

@@ -51,8 +51,8 @@ private:
                 add(1, all.nodes);
                 add_name(model_.name(node), all);
                 add_names(model_.inputs(node), all);
-                for (id i = 0; i < model_.output_count(node); ++i) {
-                    add_name(model_.value_name(model_.first_output(node) + i), all);
+                for (auto value : model_.outputs(node)) {
+                    add_name(model_.value_name(value), all);
                 }
             }
             if (const auto f = model_.callee(node); f != no_id) {

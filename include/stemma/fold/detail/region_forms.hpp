@@ -228,8 +228,8 @@ private:
             for (auto value : read) {
                 note(value, true);
             }
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                note(model_.first_output(node) + i, false);
+            for (auto value : model_.outputs(node)) {
+                note(value, false);
             }
             auto label = hash_mix(hash_mix(shapes_.hash(node, vary_), way), read.size());
             auto at = form.tokens.size();

@@ -4,7 +4,7 @@
 
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/topological_order.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/module_boundaries.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -36,14 +35,8 @@ struct module_values {
 /// nodes on a cycle. Complexity: O(V + E).
 [[nodiscard]] inline std::vector<id> running_order(const operator_graph& graph) {
     std::vector<id> rank(num_vertices(graph), no_id);
-    if (is_topologically_indexed(graph)) {
-        std::iota(rank.begin(), rank.end(), id{0});
-        return rank;
-    }
     id next = 0;
-    for (const auto v : topological_order(graph)) {
-        rank[v] = next++;
-    }
+    sweep_order(graph).forward([&](id v) { rank[v] = next++; });
     return rank;
 }
 
@@ -88,9 +81,9 @@ template <class Drop>
     std::vector<id> leaving;
     const auto boundaries = find_module_boundaries(graph, tree, module, constant, [&](id node) {
         leaving.clear();
-        for (id i = 0; i < model.output_count(node); ++i) {
-            if (given[model.first_output(node) + i]) {
-                leaving.push_back(model.first_output(node) + i);
+        for (auto value : model.outputs(node)) {
+            if (given[value]) {
+                leaving.push_back(value);
             }
         }
         return leaving;

@@ -21,23 +21,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// NumPy's codes of element types, and their numbers in ONNX. Types unknown to NumPy are raw bytes,
+/// NumPy's codes of element types by their numbers in ONNX. Types unknown to NumPy are raw bytes,
 /// `V`; two of them are read as bfloat16.
-inline constexpr std::array<std::pair<std::string_view, std::int64_t>, 15> npy_types{{{"f4", 1},
-                                                                                      {"u1", 2},
-                                                                                      {"i1", 3},
-                                                                                      {"u2", 4},
-                                                                                      {"i2", 5},
-                                                                                      {"i4", 6},
-                                                                                      {"i8", 7},
-                                                                                      {"b1", 9},
-                                                                                      {"f2", 10},
-                                                                                      {"f8", 11},
-                                                                                      {"u4", 12},
-                                                                                      {"u8", 13},
-                                                                                      {"c8", 14},
-                                                                                      {"c16", 15},
-                                                                                      {"V2", 16}}};
+inline constexpr std::array<std::string_view, 17> npy_types{"",   "f4", "u1", "i1",  "u2", "i2",
+                                                            "i4", "i8", "",   "b1",  "f2", "f8",
+                                                            "u4", "u8", "c8", "c16", "V2"};
 
 /// Reads the header of an .npy file: a Python dictionary literal.
 class npy_header_reader {
@@ -170,25 +158,24 @@ private:
     const bool has_order = std::string_view("<>=|").find(type.front()) != type.npos;
     const auto order = has_order ? type.front() : '=';
     type.remove_prefix(has_order ? 1 : 0);
-    for (const auto& [letters, data_type] : npy_types) {
-        if (letters == type) {
-            constexpr bool little = std::endian::native == std::endian::little;
-            return {data_type, std::move(header.dims),        bytes.substr(begin + size), file,
-                    place,     order == (little ? '>' : '<'), header.column_major};
-        }
+    const auto* const entry = std::find(npy_types.begin(), npy_types.end(), type);
+    if (type.empty() || entry == npy_types.end()) {
+        STEMMA_THROW(
+            error(error_code::unsupported, file, place,
+                  "elements of type '" + std::string(header.descr) + "' are not supported"));
     }
-    STEMMA_THROW(error(error_code::unsupported, file, place,
-                       "elements of type '" + std::string(header.descr) + "' are not supported"));
+    constexpr char swapped = std::endian::native == std::endian::little ? '>' : '<';
+    return {
+        entry - npy_types.begin(), std::move(header.dims), bytes.substr(begin + size), file, place,
+        order == swapped,          header.column_major};
 }
 
 /// Returns: the .npy header of a tensor, or "" for an element type unknown to NumPy. Complexity:
 /// O(rank).
 [[nodiscard]] inline std::string npy_header(std::int64_t data_type,
                                             std::span<const std::int64_t> dims) {
-    std::string_view type;
-    for (const auto& [letters, number] : npy_types) {
-        type = number == data_type ? letters : type;
-    }
+    const bool is_known = data_type >= 0 && data_type < std::int64_t{npy_types.size()};
+    const auto type = is_known ? npy_types[static_cast<std::size_t>(data_type)] : "";
     if (type.empty()) {
         return {};
     }

@@ -51,6 +51,13 @@ struct npz_entry {
     return entries;
 }
 
+/// Appends the low bytes of a number, little-endian.
+inline void append_little_endian(std::uint64_t number, unsigned bytes, std::string& to) {
+    for (unsigned i = 0; i < bytes; ++i) {
+        to.push_back(static_cast<char>(i < 8 ? number >> 8U * i & 0xffU : 0U));
+    }
+}
+
 /// Writes an .npz file, member by member.
 class npz_writer {
 public:
@@ -79,21 +86,21 @@ public:
         crc.process_bytes(header.data(), header.size());
         crc.process_bytes(elements.data(), elements.size());
         std::string facts;
-        append(facts, 20, 2);       // version
-        append(facts, 0x800, 2);    // names are UTF-8
-        append(facts, 0, 2);        // not compressed
-        append(facts, 0x210000, 4); // no time
-        append(facts, crc.checksum(), 4);
-        append(facts, size, 4);
-        append(facts, size, 4);
-        append(facts, file_name.size(), 2);
-        append(facts, 0, 2);
+        append_little_endian(20, 2, facts);       // version
+        append_little_endian(0x800, 2, facts);    // names are UTF-8
+        append_little_endian(0, 2, facts);        // not compressed
+        append_little_endian(0x210000, 4, facts); // no time
+        append_little_endian(crc.checksum(), 4, facts);
+        append_little_endian(size, 4, facts);
+        append_little_endian(size, 4, facts);
+        append_little_endian(file_name.size(), 2, facts);
+        append_little_endian(0, 2, facts);
         directory_.append("PK\1\2");
-        append(directory_, 20, 2);
+        append_little_endian(20, 2, directory_);
         directory_.append(facts);
-        append(directory_, 0, 2 + 2 + 2);
-        append(directory_, 0, 4);
-        append(directory_, at_, 4);
+        append_little_endian(0, 2 + 2 + 2, directory_);
+        append_little_endian(0, 4, directory_);
+        append_little_endian(at_, 4, directory_);
         directory_.append(file_name);
         ++count_;
         put("PK\3\4" + facts + file_name);
@@ -111,22 +118,16 @@ public:
         const auto begin = at_;
         put(directory_);
         std::string end = "PK\5\6";
-        append(end, 0, 4);
-        append(end, count_, 2);
-        append(end, count_, 2);
-        append(end, directory_.size(), 4);
-        append(end, begin, 4);
-        append(end, 0, 2);
+        append_little_endian(0, 4, end);
+        append_little_endian(count_, 2, end);
+        append_little_endian(count_, 2, end);
+        append_little_endian(directory_.size(), 4, end);
+        append_little_endian(begin, 4, end);
+        append_little_endian(0, 2, end);
         put(end);
     }
 
 private:
-    static void append(std::string& to, std::uint64_t value, unsigned size) {
-        for (unsigned i = 0; i < size; ++i) {
-            to.push_back(static_cast<char>(i < 8 ? value >> 8U * i & 0xffU : 0));
-        }
-    }
-
     void put(std::string_view bytes) {
         out_->write(bytes);
         at_ += bytes.size();

@@ -4,10 +4,10 @@
 
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/io/detail/real_text.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -57,14 +57,12 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
 [[nodiscard]] inline std::string_view default_of(std::string_view type, std::string_view name) {
     auto rest = attribute_defaults;
     while (!rest.empty()) {
-        const auto line = rest.substr(0, std::min(rest.find('\n'), rest.size()));
-        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        const auto line = take_until(rest, '\n');
         const auto colon = line.find(" : ");
         bool in_types = false;
         bool behind = false;
         for (auto words = line; colon != line.npos && !words.empty();) {
-            const auto word = words.substr(0, std::min(words.find(' '), words.size()));
-            words.remove_prefix(std::min(word.size() + 1, words.size()));
+            const auto word = take_until(words, ' ');
             behind = behind || word == ":";
             in_types = in_types || (!behind && word == type);
             if (behind && in_types && word.size() > name.size() && word[name.size()] == '=' &&

@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_DETAIL_INPUT_ROLES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/text_list.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -206,9 +207,7 @@ public:
     /// Requires: `table` outlives this. Complexity: O(length).
     explicit input_roles(std::string_view table) {
         while (!table.empty()) {
-            const auto end = table.find('\n');
-            read_line(table.substr(0, end));
-            table.remove_prefix(end == table.npos ? table.size() : end + 1);
+            read_line(take_until(table, '\n'));
         }
     }
 
@@ -227,27 +226,21 @@ public:
     }
 
 private:
-    static std::string_view take_word(std::string_view& line) {
-        const auto word = line.substr(0, line.find(' '));
-        line.remove_prefix(std::min(line.size(), word.size() + 1));
-        return word;
-    }
-
     void read_line(std::string_view line) {
-        const auto type = take_word(line);
+        const auto type = take_until(line, ' ');
         if (type.empty()) {
             return;
         }
         operator_roles row;
-        row.inputs = take_word(line);
+        row.inputs = take_until(line, ' ');
         while (!line.empty()) {
-            const auto mark = take_word(line);
-            const auto word = take_word(line);
+            const auto mark = take_until(line, ' ');
+            const auto word = take_until(line, ' ');
             if (mark == "->") {
                 row.outputs = word;
             } else if (mark == "/") {
                 row.bits_attribute = word;
-                const auto number = take_word(line);
+                const auto number = take_until(line, ' ');
                 std::from_chars(number.data(), number.data() + number.size(), row.bits);
             }
         }

@@ -2,6 +2,7 @@
 #ifndef STEMMA_QUERY_DETAIL_EXPLAIN_NO_MATCH_HPP
 #define STEMMA_QUERY_DETAIL_EXPLAIN_NO_MATCH_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/model/attribution.hpp>
@@ -15,6 +16,7 @@
 #include <stemma/query/query_facts.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,6 +27,37 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// What there is not if a term of a kind matches nothing.
+struct lost_text {
+    query_kind kind;
+    std::string_view text;
+    bool quotes = false;   ///< its pattern follows
+    bool has_like = false; ///< and what there is that is like it
+};
+inline constexpr std::array<lost_text, 22> lost_texts{
+    {{query_kind::path, "no module has the path ", true, true},
+     {query_kind::like, "no module has the path ", true, true},
+     {query_kind::tag, "no module has the tag ", true, true},
+     {query_kind::class_name, "no module is of class ", true, true},
+     {query_kind::depth, "no module has that depth"},
+     {query_kind::nodes, "no module has that size"},
+     {query_kind::parameters, "no module has that size"},
+     {query_kind::weights, "no module has that size"},
+     {query_kind::has, "no module contains such a node"},
+     {query_kind::weight, "no node reads parameters of type ", true, true},
+     {query_kind::type, "no node makes a value of type ", true, true},
+     {query_kind::shape, "no node makes a value of shape ", true},
+     {query_kind::position, "no node is at ", true},
+     {query_kind::feeds, "no node comes before it"},
+     {query_kind::before, "no node comes before it"},
+     {query_kind::fed_by, "no node comes after it"},
+     {query_kind::after, "no node comes after it"},
+     {query_kind::between, "nothing lies between them"},
+     {query_kind::op_type, "no node is of type ", true, true},
+     {query_kind::name, "no node is named ", true, true},
+     {query_kind::source, "no node has evidence ", true, true},
+     {query_kind::reads, "no node reads ", true, true}}};
 
 /// Finds the terms of a query that match nothing.
 template <module_view Modules, named_operators Ops, query_facts Facts>
@@ -89,65 +122,24 @@ private:
     }
 
     [[nodiscard]] std::string describe(const query& term) const {
-        std::string text;
-        switch (term.kind) {
-        case query_kind::path:
-        case query_kind::like:
-            text = "no module has the path '" + term.pattern + "'";
-            break;
-        case query_kind::tag:
-            text = "no module has the tag '" + term.pattern + "'";
-            break;
-        case query_kind::class_name:
-            text = "no module is of class '" + term.pattern + "'";
-            break;
-        case query_kind::depth:
-            return at_column("no module has that depth", term);
-        case query_kind::nodes:
-        case query_kind::parameters:
-        case query_kind::weights:
-            return at_column("no module has that size", term);
-        case query_kind::has:
-            return at_column("no module contains such a node", term);
-        case query_kind::line:
+        if (term.kind == query_kind::line) {
             return describe_line(term);
-        case query_kind::attribute:
+        }
+        if (term.kind == query_kind::attribute) {
             return describe_attribute(term);
-        case query_kind::weight:
-            text = "no node reads parameters of type '" + term.pattern + "'";
-            break;
-        case query_kind::type:
-            text = "no node makes a value of type '" + term.pattern + "'";
-            break;
-        case query_kind::shape:
-            return at_column("no node makes a value of shape '" + term.pattern + "'", term);
-        case query_kind::rank:
-        case query_kind::bytes:
+        }
+        if (term.kind == query_kind::rank || term.kind == query_kind::bytes) {
             return describe_size(term);
-        case query_kind::position:
-            return at_column("no node is at '" + term.pattern + "'", term);
-        case query_kind::feeds:
-        case query_kind::before:
-            return at_column("no node comes before it", term);
-        case query_kind::fed_by:
-        case query_kind::after:
-            return at_column("no node comes after it", term);
-        case query_kind::between:
-            return at_column("nothing lies between them", term);
-        case query_kind::op_type:
-            text = "no node is of type '" + term.pattern + "'";
-            break;
-        case query_kind::name:
-            text = "no node is named '" + term.pattern + "'";
-            break;
-        case query_kind::source:
-            text = "no node has evidence '" + term.pattern + "'";
-            break;
-        case query_kind::reads:
-            text = "no node reads '" + term.pattern + "'";
-            break;
-        default:
+        }
+        const auto* what =
+            range::find_if(lost_texts, [&](const lost_text& one) { return one.kind == term.kind; });
+        if (what == lost_texts.end()) {
             return at_column("matches no node", term);
+        }
+        auto text = std::string(what->text);
+        text += what->quotes ? "'" + term.pattern + "'" : "";
+        if (!what->has_like) {
+            return at_column(text, term);
         }
         nearest_texts like(term.pattern, 3);
         offer_all(term.kind, like);

@@ -206,8 +206,7 @@ private:
             take(graph.outputs);
         }
         std::vector<id> outputs;
-        for (id i = 0; i < model_.output_count(node); ++i) {
-            const auto value = model_.first_output(node) + i;
+        for (auto value : model_.outputs(node)) {
             outputs.push_back(model_.value_name(value).empty()
                                   ? no_id
                                   : number_of(value, shapes, result, number, nullptr));

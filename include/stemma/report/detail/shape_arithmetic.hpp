@@ -99,12 +99,11 @@ static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
             fits = std::all_of(inputs.begin(), inputs.end(),
                                [&](id value) { return value == no_id || small[value]; });
         }
-        const auto first = model.first_output(node);
-        for (id i = 0; fits && i < model.output_count(node); ++i) {
-            fits = !leaves[first + i];
-        }
-        for (id i = 0; fits && i < model.output_count(node); ++i) {
-            small[first + i] = true;
+        const auto outputs = model.outputs(node);
+        fits = fits && std::none_of(outputs.begin(), outputs.end(),
+                                    [&](id value) { return bool{leaves[value]}; });
+        for (auto value : outputs) {
+            small[value] = fits;
         }
         quiet[node] = fits;
     }

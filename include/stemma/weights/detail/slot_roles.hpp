@@ -3,6 +3,7 @@
 #define STEMMA_WEIGHTS_DETAIL_SLOT_ROLES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/text_list.hpp>
 
 #include <algorithm>
 #include <array>
@@ -59,15 +60,13 @@ FastGelu . bias
 [[nodiscard]] constexpr slot_role role_of_slot(std::string_view type, std::size_t slot) noexcept {
     auto table = operator_slot_roles;
     while (!table.empty()) {
-        auto line = table.substr(0, table.find('\n'));
-        table.remove_prefix(line.size() == table.size() ? line.size() : line.size() + 1);
+        auto line = take_until(table, '\n');
         if (!line.starts_with(type) || line.size() == type.size() || line[type.size()] != ' ') {
             continue;
         }
         line.remove_prefix(type.size() + 1);
         for (; slot > 0 && !line.empty(); --slot) {
-            const auto space = line.find(' ');
-            line.remove_prefix(space == line.npos ? line.size() : space + 1);
+            take_until(line, ' ');
         }
         auto word = line.substr(0, line.find(' '));
         if (word.empty() || word == ".") {

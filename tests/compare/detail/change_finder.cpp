@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/compare/detail/operator_kinds.hpp>
+#include <stemma/compare/detail/change_finder.hpp>
 
 #include "../../catch.hpp"
 
-namespace test::compare_detail_operator_kinds {
+namespace test::compare_detail_change_finder {
 
 TEST_CASE("is_quantizing: operators that produce, use or dequantize quantized numbers") {
     for (const auto* type :
@@ -26,4 +26,4 @@ TEST_CASE(
     }
 }
 
-} // namespace test::compare_detail_operator_kinds
+} // namespace test::compare_detail_change_finder

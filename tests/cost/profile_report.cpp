@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cost/compare_times.hpp>
+#include <stemma/cost/profile_report.hpp>
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
 
 #include <string>
 
-namespace test::cost_compare_times {
+namespace test::cost_profile_report {
 
 using stemma::no_id;
 
@@ -48,4 +48,4 @@ TEST_CASE("compare_times: pairs modules by path, with times per run", "[profile]
     CHECK(apart.back().after == 5);
 }
 
-} // namespace test::cost_compare_times
+} // namespace test::cost_profile_report

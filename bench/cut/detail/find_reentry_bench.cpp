@@ -5,7 +5,7 @@
 #include "../../vertex_set_scene.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/cut/detail/find_gaps.hpp>
+#include <stemma/cut/detail/find_reentry.hpp>
 
 #include <benchmark/benchmark.h>
 
