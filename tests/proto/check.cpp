@@ -7,6 +7,7 @@
 #include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/proto/tag_proto.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <algorithm>
 #include <string>

@@ -11,6 +11,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/record/detail/value_tags.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <google/protobuf/util/message_differencer.h>
 
@@ -33,9 +34,8 @@ struct tagged_modules {
     stemma::tagging found;
 };
 
-template <class Model>
-tagged_modules tag(const Model& model) {
-    const stemma::onnx_operators<Model> ops(model);
+tagged_modules tag(const stemma::wire_model& model) {
+    const stemma::onnx_operators ops(model);
     tagged_modules result;
     result.modules = stemma::rebuild_tree(ops).modules;
     result.found = stemma::tag_operators(ops, result.modules);
@@ -112,7 +112,7 @@ void check_equal(const Proto& actual, const Proto& expected) {
 template <class Proto>
 void check_carriers(const Proto& untagged) {
     const auto bytes = test::bytes_of(untagged);
-    const auto with = tag(stemma::proto_model<Proto>(untagged));
+    const auto with = tag(stemma::proto_model(untagged));
     const auto plain = stripped(untagged);
     // Every fifth set where a sanitizer watches; which ones differs from file to file.
     const std::size_t step = test::sanitized ? 5 : 1;
@@ -142,12 +142,10 @@ onnx::ModelProto small_model() {
     return model;
 }
 
-template <class Message>
-std::multimap<std::string, std::string> metadata(const Message& message) {
+std::multimap<std::string, std::string> metadata(const stemma::wire_model& model, id node) {
     std::multimap<std::string, std::string> entries;
-    stemma::detail::for_each_metadata(message, [&](std::string_view key, std::string_view value) {
-        entries.emplace(key, value);
-    });
+    model.for_each_metadata(
+        node, [&](std::string_view key, std::string_view value) { entries.emplace(key, value); });
     return entries;
 }
 
@@ -209,14 +207,20 @@ TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
 
     stemma::tag(model, with.modules, with.found);
 
-    const auto first = metadata(model.graph().node(0));
+    const stemma::proto_model tables(model);
+    const auto first = metadata(tables, 0);
     CHECK(first.count("pkg.stemma.module") == 1);
     CHECK(first.find("pkg.stemma.module")->second == "a");
     CHECK(first.find("pkg.stemma.source_module")->second == "/model/a");
-    CHECK(metadata(model.graph().node(1)).find("pkg.stemma.module")->second == "b");
-    CHECK(metadata(model.graph().initializer(1)).find("pkg.stemma.hierarchy_tags")->second ==
-          "[\"/model/b\"]");
-    CHECK(metadata(model).count("pkg.stemma.model") == 1);
+    CHECK(metadata(tables, 1).find("pkg.stemma.module")->second == "b");
+    std::string tags;
+    tables.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
+        if (tables.value_name(value) == "b.weight" && key == "pkg.stemma.hierarchy_tags") {
+            tags = text;
+        }
+    });
+    CHECK(tags == "[\"/model/b\"]");
+    CHECK(stemma::detail::find_model_record(tables));
 }
 
 TEST_CASE("tag: the file's reader finds the modules, with every carrier", "[onnx][tag_proto]") {
@@ -260,31 +264,40 @@ TEST_CASE("tag: records the caller's options", "[onnx][tag_proto]") {
 
 TEST_CASE("tag: saves and restores a foreign namespace", "[onnx][tag_proto]") {
     auto model = small_model();
-    stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
+    test::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
     auto with = tag(stemma::proto_model(model));
 
     stemma::tag(model, with.modules, with.found, {.metadata = false, .name_space = true});
 
-    const auto first = metadata(model.graph().node(0));
+    const auto first = metadata(stemma::proto_model(model), 0);
     CHECK(first.find("pkg.stemma.saved.namespace")->second == "theirs");
     CHECK(first.find("namespace")->second == "a");
     CHECK(stripped(model) == before);
-    stemma::detail::rename_metadata(model, [](std::string_view key) {
-        return key == "pkg.stemma.model" ? std::nullopt : std::optional(key);
-    });
+    model.clear_metadata_props(); // with the record
     stemma::strip(model);
-    CHECK(metadata(model.graph().node(0)) ==
+    CHECK(metadata(stemma::proto_model(model), 0) ==
           std::multimap<std::string, std::string>{{"namespace", "theirs"}});
 }
 
 TEST_CASE("strip: a namespace is foreign unless the record says otherwise", "[onnx][tag_proto]") {
     auto model = small_model();
-    stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
+    test::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
-    stemma::detail::add_metadata(model, "pkg.stemma.model", "damaged");
+    test::add_metadata(model, "pkg.stemma.model", "damaged");
 
     CHECK(stripped(model) == before);
+}
+
+TEST_CASE("strip: a damaged entry is an error", "[onnx][tag_proto]") {
+    auto model = small_model();
+    model.mutable_graph()->mutable_node(1)->mutable_unknown_fields()->AddLengthDelimited(
+        9, "\x0a\x7fshort");
+    const auto before = test::bytes_of(model);
+
+    CHECK_THROWS_AS(stemma::strip(model), stemma::error);
+
+    CHECK(test::bytes_of(model) == before);
 }
 
 TEST_CASE("tag: tags nodes added by the host program", "[onnx][tag_proto]") {
@@ -293,12 +306,12 @@ TEST_CASE("tag: tags nodes added by the host program", "[onnx][tag_proto]") {
     stemma::tag(model, with.modules, with.found);
     test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
 
-    const auto untouched = metadata(model.graph().node(2));
+    const auto untouched = metadata(stemma::proto_model(model), 2);
     auto again = tag(stemma::proto_model(model));
     stemma::tag(model, again.modules, again.found);
 
     CHECK(untouched.empty());
-    CHECK(metadata(model.graph().node(2)).find("pkg.stemma.module")->second == "b");
+    CHECK(metadata(stemma::proto_model(model), 2).find("pkg.stemma.module")->second == "b");
 }
 
 } // namespace test::proto_tag_proto
