@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/proto/tag_proto.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../sanitized.hpp"
 #include "models.hpp"
@@ -10,7 +11,6 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/read_tags.hpp>
-#include <stemma/record/detail/value_tags.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <google/protobuf/util/message_differencer.h>
@@ -53,9 +53,9 @@ std::vector<stemma::carrier_set> all_carriers() {
 
 std::string name_of(const stemma::carrier_set& carriers) {
     std::string name = "carriers";
-    for (const auto& [carrier, used] : stemma::detail::carrier_names(carriers)) {
+    stemma::carrier_set::for_each_name(carriers, [&](std::string_view carrier, bool used) {
         name.append(used ? " " : "").append(used ? carrier : "");
-    }
+    });
     return name;
 }
 
@@ -70,17 +70,12 @@ std::string rewritten(const stemma::wire_model& model, Editor& editor) {
 std::string tag_file(const std::string& bytes, const tagged_modules& with,
                      const stemma::carrier_set& carriers) {
     const stemma::wire_model model(bytes);
-    auto tagging = with.found;
     stemma::detail::model_record record;
     record.carriers = carriers;
     record.describe(model.node_count(), stemma::detail::find_digests(model));
-    const auto text = to_json(record, with.modules);
-    const auto table = carriers.model ? to_json(stemma::detail::to_table(tagging)) : std::string();
-    stemma::detail::tag_editor editor(
-        model, with.modules, tagging, carriers,
-        carriers.metadata ? stemma::detail::find_value_tags(model, with.modules, tagging)
-                          : stemma::detail::value_tags{},
-        text, table);
+    auto editor = stemma::detail::make_tag_editor(
+        model, with.modules, with.found, [&](const stemma::carrier_set&) { return record; },
+        carriers);
     return rewritten(model, editor);
 }
 
@@ -121,12 +116,11 @@ void check_carriers(const Proto& untagged) {
         const auto& carriers = all[i];
         INFO(name_of(carriers));
         auto model = untagged;
-        auto tagging = with.found;
-        stemma::tag(model, with.modules, tagging, carriers);
+        stemma::tag(model, with.modules, with.found, carriers);
         check_equal(model, test::parse<Proto>(tag_file(bytes, with, carriers)));
         CHECK(stripped(model) == plain);
         auto again = model;
-        stemma::tag(again, with.modules, tagging, carriers);
+        stemma::tag(again, with.modules, with.found, carriers);
         check_equal(again, model);
     }
 }
@@ -151,8 +145,7 @@ std::multimap<std::string, std::string> metadata(const stemma::wire_model& model
 
 } // namespace
 
-TEST_CASE("tag: writes the same into messages as into files, and strip removes it",
-          "[onnx][tag_proto]") {
+TEST_CASE("tag: writes the same into messages as into files, and strip removes it") {
     for (const auto& path : test::fixture_paths()) {
         INFO(path);
         const auto untagged = test::load(path);
@@ -161,7 +154,7 @@ TEST_CASE("tag: writes the same into messages as into files, and strip removes i
     }
 }
 
-TEST_CASE("tag: keeps foreign data as in the file, in every schema", "[onnx][tag_proto]") {
+TEST_CASE("tag: keeps foreign data as in the file, in every schema") {
     const auto older = test::rare_model<onnx::ModelProto>();
     CHECK(stripped(older) == test::bytes_of(older));
     check_carriers(older);
@@ -170,26 +163,24 @@ TEST_CASE("tag: keeps foreign data as in the file, in every schema", "[onnx][tag
     check_carriers(newer);
 }
 
-TEST_CASE("tag: replaces existing carriers", "[onnx][tag_proto]") {
+TEST_CASE("tag: replaces existing carriers") {
     const auto untagged = test::rare_model<onnx::ModelProto>();
     const auto with = tag(stemma::proto_model(untagged));
     for (const auto& first : all_carriers()) {
-        auto tagging = with.found;
         auto tagged = untagged;
-        stemma::tag(tagged, with.modules, tagging, first);
+        stemma::tag(tagged, with.modules, with.found, first);
         for (const auto& second : all_carriers()) {
             INFO(name_of(first) << ", then " << name_of(second));
             auto twice = tagged;
-            stemma::tag(twice, with.modules, tagging, second);
+            stemma::tag(twice, with.modules, with.found, second);
             auto once = untagged;
-            stemma::tag(once, with.modules, tagging, second);
+            stemma::tag(once, with.modules, with.found, second);
             check_equal(twice, once);
         }
     }
 }
 
-TEST_CASE("strip: removes from messages what was put into the file, and vice versa",
-          "[onnx][tag_proto]") {
+TEST_CASE("strip: removes from messages what was put into the file, and vice versa") {
     const auto untagged = test::rare_model<onnx::ModelProto>();
     const auto bytes = test::bytes_of(untagged);
     const auto with = tag(stemma::proto_model(untagged));
@@ -201,7 +192,7 @@ TEST_CASE("strip: removes from messages what was put into the file, and vice ver
     }
 }
 
-TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
+TEST_CASE("tag: puts the module of every node on it") {
     auto model = small_model();
     auto with = tag(stemma::proto_model(model));
 
@@ -223,28 +214,26 @@ TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
     CHECK(stemma::detail::find_model_record(tables));
 }
 
-TEST_CASE("tag: the file's reader finds the modules, with every carrier", "[onnx][tag_proto]") {
+TEST_CASE("tag: the file's reader finds the modules, with every carrier") {
     const auto untagged = small_model();
     const auto with = tag(stemma::proto_model(untagged));
     for (const auto& carriers : all_carriers()) {
         INFO(name_of(carriers));
         auto model = untagged;
-        auto tagging = with.found;
-        stemma::tag(model, with.modules, tagging, carriers);
-        const auto bytes = test::bytes_of(model);
-        const stemma::wire_model wire(bytes);
+        stemma::tag(model, with.modules, with.found, carriers);
+        const test::built_model wire(test::bytes_of(model));
         const auto carried =
-            stemma::detail::read_carried_modules(wire, with.modules, tagging.tags).of;
+            stemma::detail::read_carried_modules(wire, with.modules, with.found.tags).of;
         const bool read = carriers.metadata || carriers.attribute || carriers.doc_string ||
                           carriers.model || carriers.name_space;
         for (id node = 0; node < wire.node_count(); ++node) {
-            CHECK(carried[node] == (read ? tagging.attributions[node].module : stemma::no_id));
+            CHECK(carried[node] == (read ? with.found.attributions[node].module : stemma::no_id));
         }
         CHECK(stemma::detail::find_model_record(wire)->carriers == carriers);
     }
 }
 
-TEST_CASE("tag: records the caller's options", "[onnx][tag_proto]") {
+TEST_CASE("tag: records the caller's options") {
     auto model = small_model();
     auto with = tag(stemma::proto_model(model));
     stemma::detail::model_record about;
@@ -262,7 +251,7 @@ TEST_CASE("tag: records the caller's options", "[onnx][tag_proto]") {
     CHECK(record->modules.size() == with.modules.size());
 }
 
-TEST_CASE("tag: saves and restores a foreign namespace", "[onnx][tag_proto]") {
+TEST_CASE("tag: saves and restores a foreign namespace") {
     auto model = small_model();
     test::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
@@ -280,7 +269,7 @@ TEST_CASE("tag: saves and restores a foreign namespace", "[onnx][tag_proto]") {
           std::multimap<std::string, std::string>{{"namespace", "theirs"}});
 }
 
-TEST_CASE("strip: a namespace is foreign unless the record says otherwise", "[onnx][tag_proto]") {
+TEST_CASE("strip: a namespace is foreign unless the record says otherwise") {
     auto model = small_model();
     test::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
@@ -289,7 +278,7 @@ TEST_CASE("strip: a namespace is foreign unless the record says otherwise", "[on
     CHECK(stripped(model) == before);
 }
 
-TEST_CASE("strip: a damaged entry is an error", "[onnx][tag_proto]") {
+TEST_CASE("strip: a damaged entry is an error") {
     auto model = small_model();
     model.mutable_graph()->mutable_node(1)->mutable_unknown_fields()->AddLengthDelimited(
         9, "\x0a\x7fshort");
@@ -300,7 +289,7 @@ TEST_CASE("strip: a damaged entry is an error", "[onnx][tag_proto]") {
     CHECK(test::bytes_of(model) == before);
 }
 
-TEST_CASE("tag: tags nodes added by the host program", "[onnx][tag_proto]") {
+TEST_CASE("tag: tags nodes added by the host program") {
     auto model = small_model();
     auto with = tag(stemma::proto_model(model));
     stemma::tag(model, with.modules, with.found);

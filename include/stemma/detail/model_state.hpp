@@ -10,6 +10,7 @@
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/detail/find_weights.hpp>
+#include <stemma/onnx/detail/value_readers.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
@@ -42,7 +43,7 @@ struct model_state {
     [[nodiscard]] const tagging& tags() const noexcept { return opened.tags(); }
 
     [[nodiscard]] const detail::grouped_ids& readers() const {
-        return readers_.get([&] { return detail::collect_value_readers(file()); });
+        return readers_.get([&] { return detail::value_readers(file()); });
     }
 
     [[nodiscard]] const detail::module_members& members() const {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -122,6 +123,57 @@ public:
         text.empty() ? null() : value(text);
     }
 
+    /// An object on one line: `write()` adds its members.
+    void object(std::invocable auto write) {
+        begin_object(true);
+        write();
+        end_object();
+    }
+
+    /// A key and such an object.
+    void object(std::string_view name, std::invocable auto write) {
+        key(name);
+        object(write);
+    }
+
+    /// A key and an array on one line: `write()` adds its elements.
+    void list(std::string_view name, std::invocable auto write) {
+        key(name);
+        begin_array(true);
+        write();
+        end_array();
+    }
+
+    /// A key and an array on one line: `write(element)` adds each element of a range.
+    template <class Range, class Write>
+    void list(std::string_view name, const Range& range, Write write) {
+        list(name, [&] {
+            for (auto&& element : range) {
+                write(element);
+            }
+        });
+    }
+
+    /// A key and an array on one line of the elements of a range, which are values.
+    template <class Range>
+        requires(!std::invocable<Range>)
+    void list(std::string_view name, const Range& range) {
+        list(name, range, [&](const auto& element) { value(element); });
+    }
+
+    /// An array of values on one line.
+    void row(const auto&... values) {
+        begin_array(true);
+        (value(values), ...);
+        end_array();
+    }
+
+    /// A key and an array on one line of objects: `write(element)` adds the members of each.
+    template <class Range, class Write>
+    void objects(std::string_view name, const Range& range, Write write) {
+        list(name, range, [&](const auto& element) { object([&] { write(element); }); });
+    }
+
     /// Ends the document with a line break and flushes everything to the sink.
     void finish() {
         buffer_.push_back('\n');
@@ -199,6 +251,19 @@ private:
     bool first_ = true;
     bool after_key_ = false;
 };
+
+/// Returns: a document on one line, without the line break: an object with what `write(json)` adds.
+template <class Write>
+[[nodiscard]] std::string json_line(Write write) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    write(json);
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return std::move(sink.text);
+}
 
 } // namespace stemma::inline STEMMA_ABI
 

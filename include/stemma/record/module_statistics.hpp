@@ -20,7 +20,6 @@
 #include <boost/pending/disjoint_sets.hpp>
 #include <boost/property_map/vector_property_map.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -212,7 +211,7 @@ inline void count_operators(const wire_model& model, const tree_index& tree, con
                 add(more.op, more.count);
             }
         }
-        std::sort(present.begin(), present.end(), [&](id a, id b) {
+        detail::range::sort(present, [&](id a, id b) {
             return count[a] != count[b] ? count[a] > count[b] : rank[a] < rank[b];
         });
         result.operators[m].reserve(present.size());
@@ -294,21 +293,17 @@ weights_text(std::span<const module_statistics::weight_count> weights) {
 
 namespace detail {
 
-/// Writes the amount of weights of each kind and type, as a list.
+/// Writes a member `weights`: their amount of each kind and type.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_weights(json_writer<Sink>& json,
                    std::span<const module_statistics::weight_count> weights) {
-    json.begin_array(true);
-    for (const auto& count : weights) {
-        json.begin_object(true);
+    json.objects("weights", weights, [&](const auto& count) {
         json.member("kind", to_string(count.kind));
         json.member("type", data_type_name(count.data_type));
         json.member("elements", count.elements);
         json.member("bytes", count.bytes);
-        json.end_object();
-    }
-    json.end_array();
+    });
 }
 
 } // namespace detail

@@ -9,6 +9,7 @@
 #include <stemma/core/ids.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_lookup.hpp>
+#include <stemma/onnx/detail/value_readers.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
@@ -117,7 +118,7 @@ public:
     /// Complexity: that of `find_value_tags`.
     explicit explainer(const attributed_model& opened)
         : opened_(opened)
-        , readers_(detail::collect_value_readers(opened.model()))
+        , readers_(detail::value_readers(opened.model()))
         , value_tags_(detail::find_value_tags(opened.model(), opened.modules(), opened.tags()))
         , describe_(opened.model(), value_descriptions::inferring::asked) {}
 

@@ -14,10 +14,10 @@
 #include <stemma/onnx/detail/find_weights.hpp>
 #include <stemma/onnx/detail/graph_calls.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
+#include <stemma/onnx/detail/value_readers.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/alike_modules.hpp>
-#include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/types/value_descriptions.hpp>
 
@@ -81,7 +81,7 @@ public:
                                      places_.module))
         , members_(opened.modules().index(), opened.tags().attributions)
         , alike_(opened.model(), opened.modules(), opened.tags().attributions)
-        , readers_(collect_value_readers(opened.model()))
+        , readers_(value_readers(opened.model()))
         , calls_(opened.model())
         , apart_(opened.model().node_count())
         , constant_(opened.model().value_count()) {

@@ -28,28 +28,7 @@ std::set<std::string> tags_of(const test::tagged_model& tagged,
 
 } // namespace
 
-TEST_CASE("collect_value_readers: lists each reader as often as it reads", "[value_tags]") {
-    for (const auto* name : {"control_flow/model.onnx", "shared_twice/model.functions.onnx"}) {
-        const auto bytes = test::read_bytes(test::fixture(name));
-        const stemma::wire_model model(bytes);
-        const auto readers = stemma::detail::collect_value_readers(model);
-        for (id value = 0; value < model.value_count(); ++value) {
-            std::vector<id> expected;
-            for (id n = 0; n < model.node_count(); ++n) {
-                for (auto input : model.inputs(n)) {
-                    if (input == value) {
-                        expected.push_back(n);
-                    }
-                }
-            }
-            const auto nodes = readers[value];
-            CHECK(std::vector<id>(nodes.begin(), nodes.end()) == expected);
-        }
-    }
-}
-
-TEST_CASE("find_value_tags: uses readers, else the producer, else the name, else the root",
-          "[value_tags]") {
+TEST_CASE("find_value_tags: uses readers, else the producer, else the name, else the root") {
     const auto bytes =
         test::model(test::graph({node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),
                                  node("MatMul", {"h", "tied"}, {"y"}, "/b/MatMul"),
@@ -75,7 +54,7 @@ TEST_CASE("find_value_tags: uses readers, else the producer, else the name, else
     CHECK(tags_of(tagged, tags, "unread") == texts{tag("")});
 }
 
-TEST_CASE("find_value_tags: every value of every fixture has tags", "[value_tags][fixtures]") {
+TEST_CASE("find_value_tags: every value of every fixture has tags") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice", "quirks"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
         test::tagged_model tagged(bytes);

@@ -18,20 +18,6 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: by value, its readers, ascending, repeated for each read.
-/// Complexity: O(values + inputs).
-[[nodiscard]] inline grouped_ids collect_value_readers(const onnx_model& model) {
-    return grouped_ids(model.value_count(), [&](auto take) {
-        for (id node = 0; node < model.node_count(); ++node) {
-            for (auto value : model.inputs(node)) {
-                if (value != no_id) {
-                    take(value, node);
-                }
-            }
-        }
-    });
-}
-
 /// The tags of values.
 struct value_tags {
     std::vector<id_set> sets; // by value, none of them empty; or no values
