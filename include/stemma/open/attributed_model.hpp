@@ -37,7 +37,6 @@
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
 #include <stemma/record/detail/tag_model.hpp>
-#include <stemma/record/detail/take_over_tags.hpp>
 #include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>

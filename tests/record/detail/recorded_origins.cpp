@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/record/detail/recorded_origins.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
@@ -41,8 +42,7 @@ std::string original() {
 }
 
 stemma::detail::graph_sketch sketch() {
-    const auto bytes = original();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(original());
     std::vector<stemma::attribution> attributions(model.node_count());
     const std::vector<id> modules{conv, norm, relu, pool, head, head, fc};
     for (std::size_t i = 0; i < modules.size(); ++i) {
@@ -109,8 +109,7 @@ TEST_CASE("find_recorded_origins: a node does itself what it no longer reads fro
     const auto then = stemma::detail::graph_sketch::read(
         stemma::detail::sketch_of(stemma::wire_model(old), attributions), tree.size());
     const auto last_module = [&](const std::vector<message>& nodes) {
-        const auto bytes = bytes_of(nodes, "y");
-        const stemma::wire_model now(bytes);
+        const test::built_model now(bytes_of(nodes, "y"));
         return stemma::detail::find_recorded_origins(now, *then, tree, {}).of.back().module;
     };
     CHECK(last_module(before) == fc);
@@ -149,11 +148,10 @@ TEST_CASE(
 
 TEST_CASE("find_recorded_origins: the name of a node that absorbed others is no evidence") {
     const auto doubtful = [](const message& moved) {
-        const auto bytes =
+        const test::built_model model(
             bytes_of({node("Conv", {"x", "w"}, {"c"}), moved, node("MaxPool", {"new"}, {"p"}),
                       node("Reshape", {"p", "k"}, {"s"}), node("Gemm", {"s", "w"}, {"y"})},
-                     "y");
-        const stemma::wire_model model(bytes);
+                     "y"));
         const std::vector<stemma::detail::node_mark_found> marks{{1, 2}};
         const auto then = sketch();
         const auto origin = stemma::detail::find_recorded_origins(model, then, tree, marks).of[1];
@@ -227,25 +225,24 @@ TEST_CASE("find_recorded_origins: what was inlined for an operator belongs where
 
 TEST_CASE("find_recorded_origins: conversions of layout stand for transpositions alone") {
     // Each in its own module.
-    const auto before = bytes_of({node("Relu", {"x"}, {"a"}), node("Transpose", {"a"}, {"t"}),
-                                  node("Conv", {"t", "w"}, {"c"}), node("Relu", {"c"}, {"r"}),
-                                  node("MaxPool", {"r"}, {"p"})},
-                                 "p");
-    const stemma::wire_model model(before);
+    const test::built_model model(
+        bytes_of({node("Relu", {"x"}, {"a"}), node("Transpose", {"a"}, {"t"}),
+                  node("Conv", {"t", "w"}, {"c"}), node("Relu", {"c"}, {"r"}),
+                  node("MaxPool", {"r"}, {"p"})},
+                 "p"));
     std::vector<stemma::attribution> attributions;
     for (const auto module : {head, fc, conv, relu, pool}) {
         attributions.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
     }
     const auto then = *stemma::detail::graph_sketch::read(
         stemma::detail::sketch_of(model, attributions), tree.size());
-    const auto after =
+    const test::built_model now(
         bytes_of({node("Relu", {"x"}, {"a"}),
                   node("ReorderInput", {"a"}, {"reorder"}, "", "com.microsoft.nchwc"),
                   node("Conv", {"reorder", "w"}, {"reorder_1"}, "c_nchwc", "com.microsoft.nchwc"),
                   node("ReorderOutput", {"reorder_1"}, {"r"}, "", "com.microsoft.nchwc"),
                   node("MaxPool", {"r"}, {"p"})},
-                 "p");
-    const stemma::wire_model now(after);
+                 "p"));
     std::vector<id> modules;
     for (const auto& one : stemma::detail::find_recorded_origins(now, then, tree, {}).of) {
         modules.push_back(one.module);
@@ -308,8 +305,7 @@ TEST_CASE("find_recorded_origins: marks exchanged between equal operators are do
         renamed.push_back(node("Relu", {"r" + std::to_string(i)}, {"r" + std::to_string(i + 1)}));
         marks.push_back({i, i == 2 ? 12 : i == 12 ? 2 : i});
     }
-    const auto after = test::model(test::graph(renamed, {"r0"}, {"r16"})).bytes();
-    const stemma::wire_model now(after);
+    const test::built_model now(renamed, {"r0"}, {"r16"});
     const auto origins = stemma::detail::find_recorded_origins(now, then, many, marks).of;
     for (id i = 0; i < 16; ++i) {
         CHECK((origins[i].confidence > 0.5F) == (i != 2 && i != 12));

@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_stream.hpp>
+#include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/tag_lookup.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -19,6 +20,7 @@
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_edits.hpp>
 #include <stemma/record/detail/tag_model.hpp>
+#include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -262,6 +264,44 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
         carried.of[node] = module != no_id ? module : carried.of[node];
     }
     return carried;
+}
+
+/// Tags in a file that are not those computed for it.
+struct edited_tags {
+    std::vector<std::pair<id, id>> modules; ///< node and module
+    bool table_damaged = false;             ///< the table of tags cannot be read
+};
+
+/// Returns: the tags edited in a file since `tagged` was written into it.
+/// Complexity: that of `read_carried_modules`.
+[[nodiscard]] inline edited_tags
+find_edited_tags(const wire_model& model, const module_tree& modules, const tagging& tagged) {
+    const auto [carried, table_damaged] = read_carried_modules(model, modules, tagged.tags);
+    edited_tags edited{{}, table_damaged};
+    for (id node = 0; node < carried.size(); ++node) {
+        const auto computed = tagged.attributions[node].module;
+        if (carried[node] == no_id || carried[node] == computed ||
+            (tagged.tags.is_selected(carried[node]) &&
+             tagged.tags.selected(computed) == carried[node] &&
+             !read_carried_tags(model, node).module)) {
+            continue;
+        }
+        edited.modules.emplace_back(node, carried[node]);
+    }
+    return edited;
+}
+
+/// Replaces computed tags by edited ones, which count as the editor's word; reports a table that
+/// cannot be read. Complexity: O(edited).
+inline void take_over_tags(const edited_tags& edited, tagging& tagged,
+                           std::vector<std::string>& problems) {
+    for (const auto& [node, module] : edited.modules) {
+        tagged.attributions[node] = {module, no_id, 1, provenance::recorded, false};
+        tagged.tag_sets[node] = tagged.tags.selected(module);
+    }
+    if (edited.table_damaged) {
+        problems.push_back(std::string(tag_table_key) + " cannot be read and is ignored");
+    }
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

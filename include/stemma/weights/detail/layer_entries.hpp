@@ -6,10 +6,8 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
-#include <stemma/weights/detail/convolutions.hpp>
-#include <stemma/weights/detail/folded_biases.hpp>
+#include <stemma/weights/detail/folded_norms.hpp>
 #include <stemma/weights/detail/norm_names.hpp>
-#include <stemma/weights/detail/usual_norms.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 

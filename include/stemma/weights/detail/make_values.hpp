@@ -53,8 +53,7 @@ struct entry_values {
 /// Returns: the elements of a floating-point type with a change added. Complexity: O(bytes).
 [[nodiscard]] inline std::string sum_of(std::string_view bytes, std::int64_t type,
                                         std::span<const float> change) {
-    auto numbers =
-        floats_of(type == float32 ? std::string(bytes) : convert_reals(bytes, type, float32));
+    auto numbers = rounded_to_floats(bytes, type);
     for (std::size_t i = 0; i < numbers.size() && i < change.size(); ++i) {
         numbers[i] += change[i];
     }
