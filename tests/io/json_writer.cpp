@@ -88,7 +88,7 @@ json random_value(test::random_numbers& random, std::size_t depth) {
 
 } // namespace
 
-TEST_CASE("json_writer: output round-trips", "[json_writer]") {
+TEST_CASE("json_writer: output round-trips") {
     test::random_numbers random(1);
     for (int i = 0; i < 2000; ++i) {
         const auto value = random_value(random, 5);
@@ -103,7 +103,7 @@ TEST_CASE("json_writer: output round-trips", "[json_writer]") {
     }
 }
 
-TEST_CASE("json_writer: flat containers take one line, with everything in them", "[json_writer]") {
+TEST_CASE("json_writer: flat containers take one line, with everything in them") {
     string_sink sink;
     json_writer out(sink);
     out.begin_object();
@@ -126,7 +126,7 @@ TEST_CASE("json_writer: flat containers take one line, with everything in them",
                        " \"truth\": true\n}\n");
 }
 
-TEST_CASE("json_writer: any bytes make JSON", "[json_writer]") {
+TEST_CASE("json_writer: any bytes make JSON") {
     test::random_numbers random(2);
     for (int i = 0; i < 500; ++i) {
         string_sink sink;
@@ -140,7 +140,7 @@ TEST_CASE("json_writer: any bytes make JSON", "[json_writer]") {
     }
 }
 
-TEST_CASE("json_writer: numbers keep their value, and non-numbers become null", "[json_writer]") {
+TEST_CASE("json_writer: numbers keep their value, and non-numbers become null") {
     string_sink sink;
     json_writer out(sink);
     out.begin_array(true);
@@ -161,7 +161,7 @@ TEST_CASE("json_writer: numbers keep their value, and non-numbers become null", 
     CHECK(read[5].is_null());
 }
 
-TEST_CASE("json_writer: a long document is written in pieces", "[json_writer]") {
+TEST_CASE("json_writer: a long document is written in pieces") {
     struct counting_sink {
         std::size_t longest = 0;
         std::size_t size = 0;

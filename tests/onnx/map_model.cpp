@@ -34,7 +34,7 @@ constexpr std::size_t mib = std::size_t{1} << 20U;
 
 } // namespace
 
-TEST_CASE("is_mostly_data: detects large tensors near the front of a large file", "[wire]") {
+TEST_CASE("is_mostly_data: detects large tensors near the front of a large file") {
     CHECK(is_mostly_data(model_of(mib, 70 * mib, mib), "m"));
     CHECK(is_mostly_data(model_of(mib, 70 * mib, mib / 4), "m"));
     CHECK_FALSE(is_mostly_data(model_of(mib, 70 * mib, mib / 8), "m"));
@@ -43,7 +43,7 @@ TEST_CASE("is_mostly_data: detects large tensors near the front of a large file"
     CHECK_FALSE(is_mostly_data(model_of(0, 0, 1), "m"));
 }
 
-TEST_CASE("map_model: returns the bytes of a file, whatever they are", "[wire]") {
+TEST_CASE("map_model: returns the bytes of a file, whatever they are") {
     const test::scratch_folder folder;
     for (const auto& bytes :
          {std::string(), std::string("\x01\x02 no model"), model_of(mib, 70 * mib, mib)}) {
@@ -53,7 +53,7 @@ TEST_CASE("map_model: returns the bytes of a file, whatever they are", "[wire]")
     }
 }
 
-TEST_CASE("map_model: rejects a large file that is not a model, by name", "[wire]") {
+TEST_CASE("map_model: rejects a large file that is not a model, by name") {
     const test::scratch_folder folder;
     const auto path = folder.make("in.onnx", std::string(70 * mib, '\xff'));
     try {

@@ -39,7 +39,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 } // namespace
 
-TEST_CASE("check: exported models are valid, also when tagged", "[onnx][check]") {
+TEST_CASE("check: exported models are valid, also when tagged") {
     int checked = 0;
     for (const auto& path : test::fixture_paths()) {
         auto model = test::load(path);
@@ -57,7 +57,7 @@ TEST_CASE("check: exported models are valid, also when tagged", "[onnx][check]")
     CHECK(checked > 0);
 }
 
-TEST_CASE("check: the checker rejects the attribute carrier", "[onnx][check]") {
+TEST_CASE("check: the checker rejects the attribute carrier") {
     auto model = test::load(mlp);
     REQUIRE(stemma::check(model).verdict == stemma::check_verdict::valid);
 
@@ -68,7 +68,7 @@ TEST_CASE("check: the checker rejects the attribute carrier", "[onnx][check]") {
     CHECK(contains(result.text, "source_module"));
 }
 
-TEST_CASE("check: an invalid model is reported in the checker's words", "[onnx][check]") {
+TEST_CASE("check: an invalid model is reported in the checker's words") {
     auto model = test::load(mlp);
     model.mutable_graph()->mutable_node(0)->set_op_type("NoSuchOperator");
 
@@ -79,7 +79,7 @@ TEST_CASE("check: an invalid model is reported in the checker's words", "[onnx][
     CHECK(stemma::check(onnx::ModelProto()).verdict == stemma::check_verdict::invalid);
 }
 
-TEST_CASE("check: names both versions if a model is newer than the library", "[onnx][check]") {
+TEST_CASE("check: names both versions if a model is newer than the library") {
     const auto installed = std::to_string(int{onnx::Version::IR_VERSION});
     auto newer_ir = test::load(mlp);
     newer_ir.set_ir_version(onnx::Version::IR_VERSION + 5);
@@ -106,7 +106,7 @@ TEST_CASE("check: names both versions if a model is newer than the library", "[o
     CHECK(stemma::check(newer_function).verdict == stemma::check_verdict::cannot_judge);
 }
 
-TEST_CASE("check: accepts opsets of unknown domains", "[onnx][check]") {
+TEST_CASE("check: accepts opsets of unknown domains") {
     auto model = test::load(mlp);
     auto& theirs = *model.add_opset_import();
     theirs.set_domain("their.domain");

@@ -64,7 +64,7 @@ onnx::ModelProto nested(int depth) {
 
 } // namespace
 
-TEST_CASE("proto_model: agrees with the file's tables, in every schema", "[onnx][proto_model]") {
+TEST_CASE("proto_model: agrees with the file's tables, in every schema") {
     const auto paths = test::fixture_paths();
     REQUIRE_FALSE(paths.empty());
     for (const auto& path : paths) {
@@ -78,7 +78,7 @@ TEST_CASE("proto_model: agrees with the file's tables, in every schema", "[onnx]
     check_same(stemma::proto_model(older), stemma::proto_model(newer));
 }
 
-TEST_CASE("model_message: is a model, not a part of one", "[onnx][proto_model]") {
+TEST_CASE("model_message: is a model, not a part of one") {
     STATIC_REQUIRE(stemma::detail::model_message<onnx::ModelProto>);
     STATIC_REQUIRE(stemma::detail::model_message<newer_onnx::ModelProto>);
     STATIC_REQUIRE_FALSE(stemma::detail::model_message<onnx::GraphProto>);
@@ -86,7 +86,7 @@ TEST_CASE("model_message: is a model, not a part of one", "[onnx][proto_model]")
     STATIC_REQUIRE_FALSE(stemma::detail::model_message<std::string>);
 }
 
-TEST_CASE("proto_model: keeps its names when it is moved", "[onnx][proto_model]") {
+TEST_CASE("proto_model: keeps its names when it is moved") {
     onnx::ModelProto proto;
     test::add_node(*proto.mutable_graph(), "A", "n", {"x"}, {"y"});
     stemma::proto_model model(proto);
@@ -97,8 +97,7 @@ TEST_CASE("proto_model: keeps its names when it is moved", "[onnx][proto_model]"
     STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<stemma::proto_model>);
 }
 
-TEST_CASE("proto_model: a graph without nodes is a model, a model without a graph is not",
-          "[onnx][proto_model]") {
+TEST_CASE("proto_model: a graph without nodes is a model, a model without a graph is not") {
     onnx::ModelProto proto;
     CHECK_THROWS_AS(stemma::proto_model(proto), stemma::error);
     proto.mutable_graph();
@@ -106,8 +105,7 @@ TEST_CASE("proto_model: a graph without nodes is a model, a model without a grap
     CHECK(stemma::proto_model(proto).node_count() == 0);
 }
 
-TEST_CASE("proto_model: nests as deep as protobuf can write, and no deeper",
-          "[onnx][proto_model]") {
+TEST_CASE("proto_model: nests as deep as protobuf can write, and no deeper") {
     const auto deepest = nested(33);
     check_like_file(deepest);
     const auto deeper = nested(34);

@@ -42,7 +42,7 @@ const stemma::parameter_origin& origin_of(const std::vector<stemma::parameter_or
 
 } // namespace
 
-TEST_CASE("identify_parameters: readers tell what names do not", "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: readers tell what names do not") {
     const stemma::attributed_model opened(test::fixture("lstm_classifier/model.onnx"), {});
     const auto origins = stemma::identify_parameters(opened);
     REQUIRE(origins.size() == opened.model().tensors().size());
@@ -60,8 +60,7 @@ TEST_CASE("identify_parameters: readers tell what names do not", "[weights][iden
           stemma::parameter_origin::basis_kind::name);
 }
 
-TEST_CASE("identify_parameters: the code in docs/weights.md works",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: the code in docs/weights.md works") {
     const auto model = stemma::open(test::fixture("lstm_classifier/model.onnx"));
     std::map<std::string, std::vector<std::string>> made_from;
     const auto tensors = model.parts().model().tensors();
@@ -74,7 +73,7 @@ TEST_CASE("identify_parameters: the code in docs/weights.md works",
     CHECK(made_from.at("pool.score.weight") == std::vector<std::string>{"onnx::MatMul_450"});
 }
 
-TEST_CASE("identify_parameters: values tell without names", "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: values tell without names") {
     const auto checkpoint = stemma::read_checkpoint(test::fixture("unet_tiny/model.pt"));
     const stemma::attributed_model opened(test::fixture("unet_tiny/anonymous.onnx"), {});
     const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
@@ -89,8 +88,7 @@ TEST_CASE("identify_parameters: values tell without names", "[weights][identify_
     CHECK(stemma::unused_entries(checkpoint, origins).empty());
 }
 
-TEST_CASE("identify_parameters: one of several equal entries represents all that are read",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: one of several equal entries represents all that are read") {
     const auto checkpoint = stemma::read_checkpoint(test::fixture("bert_micro_fresh/model.pt"));
     const stemma::attributed_model opened(test::fixture("bert_micro_fresh/model.onnx"), {});
     const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
@@ -99,8 +97,7 @@ TEST_CASE("identify_parameters: one of several equal entries represents all that
     CHECK(first.shared.size() == 4);
 }
 
-TEST_CASE("identify_parameters: a folded convolution of doubles has the values of the checkpoint",
-          "[weights]") {
+TEST_CASE("identify_parameters: a folded convolution of doubles has the values of the checkpoint") {
     using stemma::detail::bytes_of;
     const std::vector<std::pair<std::string, std::vector<double>>> saved{
         {"c.weight", {0.1, 0.2}}, {"c.bias", {0.3, 0.4}},         {"n.weight", {0.5, 0.6}},
@@ -145,8 +142,7 @@ TEST_CASE("identify_parameters: a folded convolution of doubles has the values o
     }
 }
 
-TEST_CASE("identify_parameters: numbers of values tell whether folded convolutions had biases",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: numbers of values tell whether folded convolutions had biases") {
     const stemma::attributed_model biased(STEMMA_TEST_DATA "/weights/folded.onnx", {});
     CHECK(origin_of(stemma::identify_parameters(biased), biased, "onnx::Conv_22").entries ==
           std::vector<std::string>{"0.bias", "1.weight", "1.bias", "1.running_mean",
@@ -159,8 +155,7 @@ TEST_CASE("identify_parameters: numbers of values tell whether folded convolutio
     }
 }
 
-TEST_CASE("identify_parameters: a computed weight of a convolution without norm has weight norm",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: a computed weight of a convolution without norm has weight norm") {
     const stemma::attributed_model opened(STEMMA_TEST_DATA "/weights/normed.onnx", {});
     const auto origins = stemma::identify_parameters(opened);
     const auto& computed = origin_of(origins, opened, "onnx::Conv_14");
@@ -170,8 +165,8 @@ TEST_CASE("identify_parameters: a computed weight of a convolution without norm 
           stemma::parameter_origin::transform_kind::as_is);
 }
 
-TEST_CASE("identify_parameters: a copy is named like the entry that the initializer stands for too",
-          "[weights][identify_parameters]") {
+TEST_CASE(
+    "identify_parameters: a copy is named like the entry that the initializer stands for too") {
     const test::scratch_folder folder;
     const stemma::attributed_model opened(
         folder.make("model.onnx",
@@ -192,8 +187,7 @@ TEST_CASE("identify_parameters: a copy is named like the entry that the initiali
     }
 }
 
-TEST_CASE("identify_parameters: axes may be permuted where the shape does not tell",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: axes may be permuted where the shape does not tell") {
     const auto bytes = [](const std::vector<float>& values) {
         return stemma::detail::bytes_of(values);
     };
@@ -226,8 +220,7 @@ TEST_CASE("identify_parameters: axes may be permuted where the shape does not te
           stemma::detail::confidence::entry_named);
 }
 
-TEST_CASE("identify_parameters: entries of modules at the root are concatenated, too",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: entries of modules at the root are concatenated, too") {
     const test::scratch_folder folder;
     const stemma::attributed_model opened(
         folder.make(
@@ -249,8 +242,7 @@ TEST_CASE("identify_parameters: entries of modules at the root are concatenated,
     CHECK(origin.entries == std::vector<std::string>{"gate.weight", "up.weight"});
 }
 
-TEST_CASE("identify_parameters: the file alone, with its modules and with its weights agree",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: the file alone, with its modules and with its weights agree") {
     for (const std::string name : {"attention", "folded", "handed", "normed"}) {
         INFO(name);
         const auto data = std::string(STEMMA_TEST_DATA "/weights/") + name;
@@ -270,8 +262,7 @@ TEST_CASE("identify_parameters: the file alone, with its modules and with its we
     }
 }
 
-TEST_CASE("identify_parameters: every call of a function has the entries of its module",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: every call of a function has the entries of its module") {
     for (const std::string name : {"bert_micro", "shared_twice"}) {
         INFO(name);
         const auto checkpoint = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
@@ -289,8 +280,7 @@ TEST_CASE("identify_parameters: every call of a function has the entries of its 
 }
 
 TEST_CASE(
-    "identify_parameters: square matrices called like no entry were computed, or may have been",
-    "[weights][identify_parameters]") {
+    "identify_parameters: square matrices called like no entry were computed, or may have been") {
     const test::scratch_folder folder;
     const auto saved = stemma::read_checkpoint(folder.make(
         "model.safetensors", test::safetensors(std::vector<test::float_tensor>{
@@ -325,8 +315,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "identify_parameters: names that a quantizer made are of the weight, also without entries",
-    "[weights][identify_parameters]") {
+    "identify_parameters: names that a quantizer made are of the weight, also without entries") {
     const auto graph =
         test::graph({test::node("DequantizeLinear", {"fc.weight_quantized", "fc.weight_scale"},
                                 {"w"}, "/fc/DequantizeLinear"),
@@ -356,8 +345,7 @@ TEST_CASE(
     CHECK_FALSE(plain.quantized);
 }
 
-TEST_CASE("identify_parameters: PyTorch's conventions apply only to what comes from PyTorch",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: PyTorch's conventions apply only to what comes from PyTorch") {
     const auto make = [](std::string_view producer, const std::string& slash) {
         const auto graph =
             test::graph({test::node("Conv", {"x", "net/conv1/Conv2D:0", "net/conv1/BiasAdd:0"},
@@ -380,8 +368,7 @@ TEST_CASE("identify_parameters: PyTorch's conventions apply only to what comes f
     CHECK(count(make("tf2onnx", "/")) == 2);
 }
 
-TEST_CASE("identify_parameters: extents of any size are compared without overflow",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: extents of any size are compared without overflow") {
     constexpr auto largest = std::numeric_limits<std::int64_t>::max();
     using extents = std::vector<std::int64_t>;
     CHECK(stemma::detail::is_tripled(extents{96, 32}));
@@ -430,8 +417,7 @@ struct scaled_convolution {
 
 } // namespace
 
-TEST_CASE("identify_parameters: what is computed from several entries is none of them",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: what is computed from several entries is none of them") {
     const scaled_convolution frozen({{"weight", {2}, {1, 2}},
                                      {"bias", {2}, {3, 4}},
                                      {"running_mean", {2}, {1, 7}},
@@ -445,8 +431,7 @@ TEST_CASE("identify_parameters: what is computed from several entries is none of
     }
 }
 
-TEST_CASE("identify_parameters: a parameter keeps its name unless something is computed from it",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: a parameter keeps its name unless something is computed from it") {
     const auto find = [](const std::string& scale, bool declares) {
         const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2});
         const test::scratch_folder folder;
@@ -478,8 +463,8 @@ TEST_CASE("identify_parameters: a parameter keeps its name unless something is c
     }
 }
 
-TEST_CASE("identify_parameters: a folded convolution of a module with others inside may be theirs",
-          "[weights][identify_parameters]") {
+TEST_CASE(
+    "identify_parameters: a folded convolution of a module with others inside may be theirs") {
     const auto find = [](const std::string& activation) {
         const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4});
         const test::scratch_folder folder;
@@ -504,8 +489,7 @@ TEST_CASE("identify_parameters: a folded convolution of a module with others ins
     CHECK(find("/s/s.0/a/Relu").confidence < stemma::detail::confidence::entry_below);
 }
 
-TEST_CASE("identify_parameters: what ONNX Runtime stores in blocks is no parameter of that name",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: what ONNX Runtime stores in blocks is no parameter of that name") {
     const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4});
     const test::scratch_folder folder;
     const stemma::attributed_model opened(

@@ -45,7 +45,7 @@ stemma::captured_operations read(const module_tree& modules,
 
 } // namespace
 
-TEST_CASE("captured_fx: reads all six kinds of nodes", "[captured_fx]") {
+TEST_CASE("captured_fx: reads all six kinds of nodes") {
     const auto modules = some_modules();
     const auto operations = read(
         modules,
@@ -73,7 +73,7 @@ TEST_CASE("captured_fx: reads all six kinds of nodes", "[captured_fx]") {
     CHECK(modules.path(operations[2].module) == "fc");
 }
 
-TEST_CASE("captured_fx: a layer of several modules stands for all of them", "[captured_fx]") {
+TEST_CASE("captured_fx: a layer of several modules stands for all of them") {
     const auto modules = some_modules();
     const auto operations =
         read(modules, {R"({"name":"a","op":"call_module","target":"attention","args":[]})",
@@ -85,7 +85,7 @@ TEST_CASE("captured_fx: a layer of several modules stands for all of them", "[ca
           "attention.out.weight");
 }
 
-TEST_CASE("captured_fx: computations with sizes may leave nothing", "[captured_fx]") {
+TEST_CASE("captured_fx: computations with sizes may leave nothing") {
     const auto modules = some_modules();
     // The second has shapes of tensors, which show the same.
     for (const std::string shape : {"", R"(,"shape":[1])"}) {
@@ -109,8 +109,7 @@ TEST_CASE("captured_fx: computations with sizes may leave nothing", "[captured_f
     }
 }
 
-TEST_CASE("captured_fx: a repeated call may leave nothing, a layer of another name may not",
-          "[captured_fx]") {
+TEST_CASE("captured_fx: a repeated call may leave nothing, a layer of another name may not") {
     const auto operations =
         read(some_modules(),
              {R"({"name":"x","op":"placeholder","target":"x","args":[]})",
@@ -128,7 +127,7 @@ TEST_CASE("captured_fx: a repeated call may leave nothing, a layer of another na
     CHECK(std::vector<stemma::id>(sources.begin(), sources.end()) == std::vector<stemma::id>{1, 0});
 }
 
-TEST_CASE("captured_fx: what the output reads are the results of the model", "[captured_fx]") {
+TEST_CASE("captured_fx: what the output reads are the results of the model") {
     const auto operations =
         read(some_modules(),
              {R"({"name":"x","op":"placeholder","target":"x","args":[]})",
@@ -139,8 +138,7 @@ TEST_CASE("captured_fx: what the output reads are the results of the model", "[c
     CHECK(std::vector<stemma::id>(results.begin(), results.end()) == std::vector<stemma::id>{1, 0});
 }
 
-TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own names",
-          "[captured_fx]") {
+TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own names") {
     const auto modules = some_modules();
     captured_fx fx;
     for (const std::string tracer : {"symbolic_trace", "torch.export"}) {
@@ -168,7 +166,7 @@ TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own 
     CHECK(fx.empty());
 }
 
-TEST_CASE("captured_fx: selecting one of several results is not an operation", "[captured_fx]") {
+TEST_CASE("captured_fx: selecting one of several results is not an operation") {
     const auto modules = some_modules();
     const auto operations = read(
         modules,
@@ -183,7 +181,7 @@ TEST_CASE("captured_fx: selecting one of several results is not an operation", "
     CHECK(operations.sources_of(1)[0] == 0);
 }
 
-TEST_CASE("captured_fx: a placeholder may stand for a parameter", "[captured_fx]") {
+TEST_CASE("captured_fx: a placeholder may stand for a parameter") {
     const auto modules = some_modules();
     const auto operations =
         read(modules,
@@ -197,7 +195,7 @@ TEST_CASE("captured_fx: a placeholder may stand for a parameter", "[captured_fx]
     CHECK_FALSE(operations[0].varies);
 }
 
-TEST_CASE("captured_fx: a graph without an output is truncated", "[captured_fx]") {
+TEST_CASE("captured_fx: a graph without an output is truncated") {
     const auto modules = some_modules();
     const auto operations = read(modules, {R"({"name":"fc","op":"call_module","target":"fc"})"});
     CHECK(operations.faults().size() == 1);
@@ -207,8 +205,7 @@ TEST_CASE("captured_fx: a graph without an output is truncated", "[captured_fx]"
     CHECK(lost.faults()[0].find("'gone'") != std::string::npos);
 }
 
-TEST_CASE("captured_fx: a layer called many times does not list its parameters forever",
-          "[captured_fx]") {
+TEST_CASE("captured_fx: a layer called many times does not list its parameters forever") {
     constexpr int many = 1100;
     stemma::module_tree_builder builder;
     const auto layer = builder.child(0, "fc");
@@ -227,7 +224,7 @@ TEST_CASE("captured_fx: a layer called many times does not list its parameters f
     CHECK(operations.parameters_of(many - 1).empty());
 }
 
-TEST_CASE("captured_fx: there are few graphs", "[captured_fx]") {
+TEST_CASE("captured_fx: there are few graphs") {
     captured_fx fx;
     const auto read_one = [&](int tracer) {
         fx.read_node(test::parsed_json(R"({"name":"x","op":"placeholder","target":"x","tracer":")" +
@@ -242,7 +239,7 @@ TEST_CASE("captured_fx: there are few graphs", "[captured_fx]") {
     CHECK_THROWS_WITH(read_one(64), Catch::Contains("is of another graph, after 64"));
 }
 
-TEST_CASE("captured_fx: rejects anything but an FX node, naming which one", "[captured_fx]") {
+TEST_CASE("captured_fx: rejects anything but an FX node, naming which one") {
     for (const char* damaged : {"7", "{}", R"({"op":"call_module","name":"a"})",
                                 R"({"op":"jump","name":"a","target":"b"})",
                                 R"({"op":"output","name":"a","target":"b","args":"c"})"}) {

@@ -22,7 +22,7 @@ namespace test::capture_detail_captured_json {
 using stemma::no_id;
 using stemma::detail::captured_json;
 
-TEST_CASE("captured_json: reads members, with defaults for missing ones", "[captured_json]") {
+TEST_CASE("captured_json: reads members, with defaults for missing ones") {
     const auto object = test::parsed_json(
         R"({"text":"a","number":7,"list":["b","c"],"shapes":[[1,2],null,["n"]],"nothing":null})");
     const captured_json at(object.part(), "file", "thing", 3);
@@ -40,7 +40,7 @@ TEST_CASE("captured_json: reads members, with defaults for missing ones", "[capt
     CHECK_FALSE(at.has("gone"));
 }
 
-TEST_CASE("captured_json: errors name file, part and number", "[captured_json]") {
+TEST_CASE("captured_json: errors name file, part and number") {
     const auto object = test::parsed_json(R"({"text":7,"list":"a","mixed":["a",7]})");
     const captured_json at(object.part(), "file", "thing", 3);
     CHECK_THROWS_AS(at.text("text"), stemma::error);
@@ -56,7 +56,7 @@ TEST_CASE("captured_json: errors name file, part and number", "[captured_json]")
     }
 }
 
-TEST_CASE("find_path: finds modules by path and alias, and nothing else", "[captured_json]") {
+TEST_CASE("find_path: finds modules by path and alias, and nothing else") {
     stemma::module_tree_builder builder;
     const auto a = builder.child(0, "a");
     const auto b = builder.child(a, "0");
@@ -70,7 +70,7 @@ TEST_CASE("find_path: finds modules by path and alias, and nothing else", "[capt
     CHECK(stemma::detail::find_path(modules, "a.1") == no_id);
 }
 
-TEST_CASE("find_parameter: finds parameters by path and alias, with shapes", "[captured_json]") {
+TEST_CASE("find_parameter: finds parameters by path and alias, with shapes") {
     stemma::module_tree_builder builder;
     const std::vector<std::int64_t> shape = {2, 3};
     const auto a = builder.child(0, "a");
@@ -89,8 +89,7 @@ TEST_CASE("find_parameter: finds parameters by path and alias, with shapes", "[c
     }
 }
 
-TEST_CASE("captured_paths: a path that leads nowhere has the module of its longest known part",
-          "[captured_json]") {
+TEST_CASE("captured_paths: a path that leads nowhere has the module of its longest known part") {
     stemma::module_tree_builder builder;
     const auto a = builder.child(0, "a");
     const auto b = builder.child(a, "b");
@@ -127,7 +126,7 @@ TEST_CASE("captured_paths: a path that leads nowhere has the module of its longe
           "7 of 10 modules in the trace are not in the tree, such as 'x.y'");
 }
 
-TEST_CASE("captured_paths: the example is one that fits a line", "[captured_json]") {
+TEST_CASE("captured_paths: the example is one that fits a line") {
     stemma::detail::string_pool paths;
     static_cast<void>(paths.intern(std::string(1'000'000, 'q')));
     stemma::captured_operations operations;

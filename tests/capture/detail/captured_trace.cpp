@@ -57,7 +57,7 @@ stemma::captured_operations read(std::initializer_list<std::string> events) {
 
 } // namespace
 
-TEST_CASE("captured_trace: a call and what ran below it are one operation", "[captured_trace]") {
+TEST_CASE("captured_trace: a call and what ran below it are one operation") {
     const auto modules = some_modules();
     const auto operations =
         read({enter("", {}), enter("a", {""}),
@@ -83,7 +83,7 @@ TEST_CASE("captured_trace: a call and what ran below it are one operation", "[ca
     CHECK(operations.faults().empty());
 }
 
-TEST_CASE("captured_trace: an operator seen as a call and below is one", "[captured_trace]") {
+TEST_CASE("captured_trace: an operator seen as a call and below is one") {
     const auto operations = read(
         {enter("", {}), R"({"seq":1,"kind":"func","op":"aten.sum","stack":[""],"in_ids":["i0"]})",
          R"({"seq":2,"kind":"func","op":"shape","stack":[""],"in_ids":["t1"]})",
@@ -97,8 +97,7 @@ TEST_CASE("captured_trace: an operator seen as a call and below is one", "[captu
     CHECK(operations.sources_of(2)[0] == 0);
 }
 
-TEST_CASE("captured_trace: a tensor changed in place comes from the last change",
-          "[captured_trace]") {
+TEST_CASE("captured_trace: a tensor changed in place comes from the last change") {
     const auto operations = read(
         {enter("", {}),
          R"({"seq":1,"kind":"func","op":"add","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
@@ -109,7 +108,7 @@ TEST_CASE("captured_trace: a tensor changed in place comes from the last change"
     CHECK(operations.sources_of(2)[0] == 1);
 }
 
-TEST_CASE("captured_trace: repeated and unused operations may leave nothing", "[captured_trace]") {
+TEST_CASE("captured_trace: repeated and unused operations may leave nothing") {
     const auto operations = read(
         {enter("", {}),
          R"({"seq":1,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
@@ -127,8 +126,7 @@ TEST_CASE("captured_trace: repeated and unused operations may leave nothing", "[
     CHECK(ranges::count(operations.sources_of(3), id(0)) == 2);
 }
 
-TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fault",
-          "[captured_trace]") {
+TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fault") {
     stemma::module_tree_builder builder;
     const std::vector<std::int64_t> shape = {4, 8};
     const auto a = builder.child(0, "a");
@@ -161,7 +159,7 @@ TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fa
     }
 }
 
-TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]") {
+TEST_CASE("captured_trace: events out of balance are faults") {
     const auto cut = read({enter("", {}), enter("a", {""})});
     REQUIRE(cut.faults().size() == 1);
     CHECK(cut.faults()[0].find("is truncated") != std::string::npos);
@@ -182,8 +180,7 @@ TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]"
     CHECK(balanced.faults().empty());
 }
 
-TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias is not",
-          "[captured_trace]") {
+TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias is not") {
     const auto modules = some_modules();
     const auto operations =
         read({enter("", {}), enter("a.x.deeper", {""}),
@@ -199,8 +196,7 @@ TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias
     CHECK(operations.faults()[0].find("a.x.deeper") != std::string::npos);
 }
 
-TEST_CASE("captured_trace: below an unhooked module, parameters show the module",
-          "[captured_trace]") {
+TEST_CASE("captured_trace: below an unhooked module, parameters show the module") {
     captured_trace trace;
     trace.read_unhooked(test::parsed_json(R"(["a", "is scripted"])").part(), "file");
     trace.read_unhooked(test::parsed_json("\"a.x\"").part(), "file");
@@ -225,7 +221,7 @@ TEST_CASE("captured_trace: below an unhooked module, parameters show the module"
     }
 }
 
-TEST_CASE("captured_trace: rejects anything but an event, naming which one", "[captured_trace]") {
+TEST_CASE("captured_trace: rejects anything but an event, naming which one") {
     captured_trace trace;
     trace.read_event(test::parsed_json(enter("", {})).part(), "file");
     for (const char* damaged :
@@ -244,7 +240,7 @@ TEST_CASE("captured_trace: rejects anything but an event, naming which one", "[c
     CHECK_THROWS_AS(trace.read_unhooked(test::parsed_json("7").part(), "file"), stemma::error);
 }
 
-TEST_CASE("captured_trace: operations may be given without events", "[captured_trace]") {
+TEST_CASE("captured_trace: operations may be given without events") {
     captured_trace trace;
     trace.read_operation(
         test::parsed_json(

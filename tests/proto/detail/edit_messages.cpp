@@ -98,7 +98,7 @@ auto without(std::string_view key) {
 
 } // namespace
 
-TEST_CASE("edit_messages: changes messages as the file", "[onnx][edit_messages]") {
+TEST_CASE("edit_messages: changes messages as the file") {
     check_as_in_file(test::rare_model<onnx::ModelProto>());
     check_as_in_file(test::rare_model<newer_onnx::ModelProto>());
     for (const auto& path : test::fixture_paths()) {
@@ -108,7 +108,7 @@ TEST_CASE("edit_messages: changes messages as the file", "[onnx][edit_messages]"
     }
 }
 
-TEST_CASE("apply_edits: very many entries are removed in one pass", "[onnx][edit_messages]") {
+TEST_CASE("apply_edits: very many entries are removed in one pass") {
     onnx::NodeProto node;
     onnx::NodeProto remaining;
     for (int i = 0; i < 100'000; ++i) {
@@ -121,8 +121,7 @@ TEST_CASE("apply_edits: very many entries are removed in one pass", "[onnx][edit
     CHECK(same);
 }
 
-TEST_CASE("apply_edits: other unknown fields keep their bytes and places",
-          "[onnx][edit_messages]") {
+TEST_CASE("apply_edits: other unknown fields keep their bytes and places") {
     onnx::NodeProto node;
     onnx::NodeProto expected;
     for (auto* one : {&node, &expected}) {
@@ -138,7 +137,7 @@ TEST_CASE("apply_edits: other unknown fields keep their bytes and places",
     CHECK(test::bytes_of(edited(node, without("ours"))) == test::bytes_of(expected));
 }
 
-TEST_CASE("apply_edits: a changed entry keeps its other contents", "[onnx][edit_messages]") {
+TEST_CASE("apply_edits: a changed entry keeps its other contents") {
     onnx::NodeProto node;
     // The value before the key, and an unknown field.
     node.mutable_unknown_fields()->AddLengthDelimited(9, "\x12\x01v\x0a\x03old\x1a\x01?");

@@ -45,8 +45,7 @@ std::vector<slice> slices_of(const std::vector<stemma::parameter_origin>& origin
 
 } // namespace
 
-TEST_CASE("sliced_entries: projections of an attention's query and of its keys and values",
-          "[weights][sliced_entries]") {
+TEST_CASE("sliced_entries: projections of an attention's query and of its keys and values") {
     const auto data = std::string(STEMMA_TEST_DATA "/weights/attention");
     const std::vector<slice> right{{"cross.in_proj_bias", 0, 0},
                                    {"cross.in_proj_bias", 8, 0},
@@ -95,8 +94,7 @@ std::string three_products() {
 } // namespace
 
 TEST_CASE("sliced_entries: PyTorch's numbers tell the order, and only its attention is known to "
-          "slice in order",
-          "[weights][sliced_entries]") {
+          "slice in order") {
     const test::scratch_folder folder;
     const stemma::attributed_model opened(folder.make("model.onnx", three_products()), {});
     for (const auto* entry : {"a.in_proj_weight", "a.all"}) {
