@@ -14,23 +14,22 @@ namespace test {
 
 /// Bytes that outlive what views them.
 struct held_bytes {
-    std::string text;
+    std::string held;
 };
 
 /// A model that a test makes, with its bytes.
 class built_model : held_bytes, public stemma::wire_model {
 public:
     explicit built_model(std::string bytes)
-        : held_bytes{std::move(bytes)}, stemma::wire_model(text) {}
-    explicit built_model(const message& model) : built_model(model.bytes()) {}
-    built_model(const std::vector<message>& nodes, const names& inputs, const names& outputs = {},
-                const names& initializers = {})
-        : built_model(model(graph(nodes, inputs, outputs, initializers))) {}
+        : held_bytes{std::move(bytes)}, stemma::wire_model(held) {}
+    template <class Builder>
+    explicit built_model(const Builder& made) : built_model(std::string(made.bytes())) {}
+    built_model(const std::vector<test::message>& nodes, const names& inputs,
+                const names& outputs = {}, const names& initializers = {})
+        : built_model(test::model(test::graph(nodes, inputs, outputs, initializers))) {}
 
     built_model(const built_model&) = delete;
     built_model& operator=(const built_model&) = delete;
-
-    using stemma::wire_model::text;
 };
 
 } // namespace test

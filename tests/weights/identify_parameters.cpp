@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../checkpoint_files.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
@@ -131,8 +132,7 @@ TEST_CASE("identify_parameters: a folded convolution of doubles has the values o
             .inner(5, tensor("onnx::Conv_8", {2, 1, 1}, weight))
             .inner(5, tensor("onnx::Conv_9", {2}, bias));
     const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
+    const auto opened = test::open_graph(graph);
     const auto checkpoint = stemma::read_checkpoint(
         folder.make("model.safetensors", test::little(header.size(), 8) + header + data));
     const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
@@ -167,19 +167,13 @@ TEST_CASE("identify_parameters: a computed weight of a convolution without norm 
 
 TEST_CASE(
     "identify_parameters: a copy is named like the entry that the initializer stands for too") {
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(
-        folder.make("model.onnx",
-                    test::model(test::graph({test::node("Identity", {"a.bias"}, {"b.bias"}),
-                                             test::node("Add", {"x", "a.bias"}, {"h"}, "/a/Add"),
-                                             test::node("Add", {"h", "b.bias"}, {"y"}, "/b/Add")},
-                                            {"x"}, {"y"})
-                                    .inner(5, test::tensor("a.bias", {2}, std::string(8, '\0'))))
-                        .bytes()),
-        {});
-    const auto checkpoint = stemma::read_checkpoint(
-        folder.make("old.safetensors", test::safetensors(std::vector<test::float_tensor>{
-                                           {"a.bias", {2}, {0, 0}}, {"b.bias", {2}, {0, 0}}})));
+    const auto opened =
+        test::open_graph(test::graph({test::node("Identity", {"a.bias"}, {"b.bias"}),
+                                      test::node("Add", {"x", "a.bias"}, {"h"}, "/a/Add"),
+                                      test::node("Add", {"h", "b.bias"}, {"y"}, "/b/Add")},
+                                     {"x"}, {"y"})
+                             .inner(5, test::tensor("a.bias", {2}, std::string(8, '\0'))));
+    const auto checkpoint = test::saved({{"a.bias", {2}, {0, 0}}, {"b.bias", {2}, {0, 0}}});
     for (const auto& options : {stemma::identify_options{}, {.known = &checkpoint}}) {
         const auto origin = stemma::identify_parameters(opened, options).front();
         CHECK(origin.entries == std::vector<std::string>{"a.bias"});
@@ -191,21 +185,14 @@ TEST_CASE("identify_parameters: axes may be permuted where the shape does not te
     const auto bytes = [](const std::vector<float>& values) {
         return stemma::detail::bytes_of(values);
     };
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(
-        folder.make(
-            "model.onnx",
-            test::model(test::graph({test::node("Conv", {"x", "u.c.weight"}, {"h"}, "/u/c/Conv"),
-                                     test::node("Conv", {"h", "onnx::Conv_7"}, {"y"}, "/u/Conv")},
-                                    {"x"}, {"y"})
-                            .inner(5, test::tensor("u.c.weight", {2, 1, 1}, bytes({5, 6})))
-                            .inner(5, test::tensor("onnx::Conv_7", {2, 2, 1}, bytes({1, 3, 2, 4}))))
-                .bytes()),
-        {});
-    const auto checkpoint = stemma::read_checkpoint(
-        folder.make("old.safetensors",
-                    test::safetensors(std::vector<test::float_tensor>{
-                        {"u.w", {2, 2, 1}, {1, 2, 3, 4}}, {"u.c.weight", {2, 1, 1}, {5, 6}}})));
+    const auto opened = test::open_graph(
+        test::graph({test::node("Conv", {"x", "u.c.weight"}, {"h"}, "/u/c/Conv"),
+                     test::node("Conv", {"h", "onnx::Conv_7"}, {"y"}, "/u/Conv")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("u.c.weight", {2, 1, 1}, bytes({5, 6})))
+            .inner(5, test::tensor("onnx::Conv_7", {2, 2, 1}, bytes({1, 3, 2, 4}))));
+    const auto checkpoint =
+        test::saved({{"u.w", {2, 2, 1}, {1, 2, 3, 4}}, {"u.c.weight", {2, 1, 1}, {5, 6}}});
     const auto right = stemma::identify_parameters(opened, {.known = &checkpoint});
     const auto& permuted = origin_of(right, opened, "onnx::Conv_7");
     CHECK(permuted.entries == std::vector<std::string>{"u.w"});
@@ -221,22 +208,13 @@ TEST_CASE("identify_parameters: axes may be permuted where the shape does not te
 }
 
 TEST_CASE("identify_parameters: entries of modules at the root are concatenated, too") {
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(
-        folder.make(
-            "model.onnx",
-            test::model(
-                test::graph({test::node("MatMul", {"x", "onnx::MatMul_3"}, {"y"}, "/MatMul")},
-                            {"x"}, {"y"})
-                    .inner(5, test::tensor("onnx::MatMul_3", {2, 4},
-                                           stemma::detail::bytes_of(
-                                               std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8}))))
-                .bytes()),
-        {});
-    const auto checkpoint = stemma::read_checkpoint(folder.make(
-        "old.safetensors",
-        test::safetensors(std::vector<test::float_tensor>{{"gate.weight", {2, 2}, {1, 2, 3, 4}},
-                                                          {"up.weight", {2, 2}, {5, 6, 7, 8}}})));
+    const auto opened = test::open_graph(
+        test::graph({test::node("MatMul", {"x", "onnx::MatMul_3"}, {"y"}, "/MatMul")}, {"x"}, {"y"})
+            .inner(5, test::tensor(
+                          "onnx::MatMul_3", {2, 4},
+                          stemma::detail::bytes_of(std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8}))));
+    const auto checkpoint =
+        test::saved({{"gate.weight", {2, 2}, {1, 2, 3, 4}}, {"up.weight", {2, 2}, {5, 6, 7, 8}}});
     const auto origin = stemma::identify_parameters(opened, {.known = &checkpoint}).front();
     CHECK(origin.transform == stemma::parameter_origin::transform_kind::concatenated);
     CHECK(origin.entries == std::vector<std::string>{"gate.weight", "up.weight"});
@@ -281,18 +259,14 @@ TEST_CASE("identify_parameters: every call of a function has the entries of its 
 
 TEST_CASE(
     "identify_parameters: square matrices called like no entry were computed, or may have been") {
-    const test::scratch_folder folder;
-    const auto saved = stemma::read_checkpoint(folder.make(
-        "model.safetensors", test::safetensors(std::vector<test::float_tensor>{
-                                 {"a.weight", {2, 2}, {1, 2, 3, 4}}, {"a.bias", {2}, {1, 2}}})));
+    const auto saved = test::saved({{"a.weight", {2, 2}, {1, 2, 3, 4}}, {"a.bias", {2}, {1, 2}}});
     const auto find = [&](const test::message& product, const std::string& weight,
                           const std::string& bias) {
         auto graph =
             test::graph({product, test::node("Add", {"h", bias}, {"y"}, "/a/Add")}, {"x"}, {"y"});
         graph.inner(5, test::tensor(weight, {2, 2}, std::string(16, '\0')))
             .inner(5, test::tensor(bias, {2}, std::string(8, '\0')));
-        const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                              {});
+        const auto opened = test::open_graph(graph);
         return stemma::identify_parameters(opened, {.known = &saved, .contents = false}).front();
     };
     using transform = stemma::parameter_origin::transform_kind;
@@ -330,9 +304,7 @@ TEST_CASE(
                           .text(9, "abcd"))
             .inner(5, test::tensor("fc.weight_scale", {2}, "abcdefgh"))
             .inner(5, test::tensor("fc.input_scale", {2}, "abcdefgh"));
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
+    const auto opened = test::open_graph(graph);
     const auto origins = stemma::identify_parameters(opened);
     for (const auto* name : {"fc.weight_quantized", "fc.weight_scale"}) {
         const auto& origin = origin_of(origins, opened, name);
@@ -434,20 +406,13 @@ TEST_CASE("identify_parameters: what is computed from several entries is none of
 TEST_CASE("identify_parameters: a parameter keeps its name unless something is computed from it") {
     const auto find = [](const std::string& scale, bool declares) {
         const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2});
-        const test::scratch_folder folder;
-        const stemma::attributed_model opened(
-            folder.make(
-                "model.onnx",
-                test::model(test::graph({test::node("Mul", {"x", scale}, {"h"}, "/n/Mul"),
-                                         test::node("Add", {"h", "c.bias"}, {"y"}, "/c/Add")},
-                                        {"x"}, {"y"})
-                                .inner(5, test::tensor(scale, {2}, bytes))
-                                .inner(5, test::tensor("c.bias", {2}, bytes)))
-                    .bytes()),
-            {});
-        const auto saved = stemma::read_checkpoint(folder.make(
-            "new.safetensors", test::safetensors(std::vector<test::float_tensor>{
-                                   {"n.weight", {2}, {3, 4}}, {"c.bias", {2}, {3, 4}}})));
+        const auto opened =
+            test::open_graph(test::graph({test::node("Mul", {"x", scale}, {"h"}, "/n/Mul"),
+                                          test::node("Add", {"h", "c.bias"}, {"y"}, "/c/Add")},
+                                         {"x"}, {"y"})
+                                 .inner(5, test::tensor(scale, {2}, bytes))
+                                 .inner(5, test::tensor("c.bias", {2}, bytes)));
+        const auto saved = test::saved({{"n.weight", {2}, {3, 4}}, {"c.bias", {2}, {3, 4}}});
         const auto origins = stemma::identify_parameters(
             opened, {.known = declares ? &saved : nullptr, .contents = false});
         return origin_of(origins, opened, scale);
@@ -467,20 +432,15 @@ TEST_CASE(
     "identify_parameters: a folded convolution of a module with others inside may be theirs") {
     const auto find = [](const std::string& activation) {
         const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4});
-        const test::scratch_folder folder;
-        const stemma::attributed_model opened(
-            folder.make(
-                "model.onnx",
-                test::model(test::graph({test::node("Conv", {"x", "onnx::Conv_7", "onnx::Conv_8"},
-                                                    {"h"}, "/s/s.0/Conv"),
-                                         test::node("Relu", {"h"}, {"i"}, activation),
-                                         test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
-                                        {"x"}, {"y"})
-                                .inner(5, test::tensor("t.bias", {4}, bytes))
-                                .inner(5, test::tensor("onnx::Conv_7", {4, 1, 1}, bytes))
-                                .inner(5, test::tensor("onnx::Conv_8", {4}, bytes)))
-                    .bytes()),
-            {});
+        const auto opened =
+            test::open_graph(test::graph({test::node("Conv", {"x", "onnx::Conv_7", "onnx::Conv_8"},
+                                                     {"h"}, "/s/s.0/Conv"),
+                                          test::node("Relu", {"h"}, {"i"}, activation),
+                                          test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
+                                         {"x"}, {"y"})
+                                 .inner(5, test::tensor("t.bias", {4}, bytes))
+                                 .inner(5, test::tensor("onnx::Conv_7", {4, 1, 1}, bytes))
+                                 .inner(5, test::tensor("onnx::Conv_8", {4}, bytes)));
         return origin_of(stemma::identify_parameters(opened), opened, "onnx::Conv_7");
     };
     const auto leaf = find("/s/s.2/Relu");
@@ -491,19 +451,14 @@ TEST_CASE(
 
 TEST_CASE("identify_parameters: what ONNX Runtime stores in blocks is no parameter of that name") {
     const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4});
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(
-        folder.make(
-            "model.onnx",
-            test::model(test::graph({test::node("Conv", {"x", "reorder"}, {"h"}, "/Conv"),
-                                     test::node("Conv", {"h", "reorder_token_1"}, {"i"}, "/c/Conv"),
-                                     test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
-                                    {"x"}, {"y"})
-                            .inner(5, test::tensor("t.bias", {4}, bytes))
-                            .inner(5, test::tensor("reorder", {4, 1, 1}, bytes))
-                            .inner(5, test::tensor("reorder_token_1", {2, 2, 1}, bytes)))
-                .bytes()),
-        {});
+    const auto opened = test::open_graph(
+        test::graph({test::node("Conv", {"x", "reorder"}, {"h"}, "/Conv"),
+                     test::node("Conv", {"h", "reorder_token_1"}, {"i"}, "/c/Conv"),
+                     test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("t.bias", {4}, bytes))
+            .inner(5, test::tensor("reorder", {4, 1, 1}, bytes))
+            .inner(5, test::tensor("reorder_token_1", {2, 2, 1}, bytes)));
     const auto origins = stemma::identify_parameters(opened);
     CHECK(origin_of(origins, opened, "reorder").basis !=
           stemma::parameter_origin::basis_kind::name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/weights/low_rank_adapter.hpp>
 
-#include "../../catch.hpp"
 #include "../catch.hpp"
 #include "../checkpoint_files.hpp"
 #include "../scratch_folder.hpp"

@@ -5,6 +5,7 @@
 #include "../catch.hpp"
 #include "../checkpoint_files.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../patched_model.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
@@ -362,8 +363,7 @@ TEST_CASE("patch_weights: gates are reordered without names, or the model is ref
                                     std::string(count * sizeof(float), '\0')));
     }
     const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
+    const auto opened = test::open_graph(graph);
     const auto output = folder.file("out.onnx");
     const auto patch = [&](const std::vector<test::float_tensor>& weights) {
         const auto saved =
@@ -395,8 +395,7 @@ TEST_CASE("patch_weights: an adapter that replaces some of the merged entries ne
     graph.inner(5, test::tensor("1", {2, 4}, bytes_of(std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8})))
         .inner(5, test::tensor("2", {4}, bytes_of(std::vector<float>{0.5F, 0.25F, 1, 2})));
     const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
+    const auto opened = test::open_graph(graph);
     const auto checkpoint =
         stemma::read_checkpoint(folder.make("old.safetensors", test::safetensors(merged)));
     const stemma::low_rank_adapter adapter(folder.make(

@@ -12,15 +12,12 @@
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/io/mapped_file.hpp>
-#include <stemma/io/output_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/model/detail/stated_module.hpp>
-#include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/record/detail/tag_model.hpp>
-#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/open/write_tagged.hpp>
 
 #include <nlohmann/json.hpp>
 #include <range/v3/algorithm/equal.hpp>
@@ -141,17 +138,7 @@ void check_kind(const std::string& kind, double pooled, double each, double cont
 
 std::string tag(const attributed_model& opened, const test::scratch_folder& folder,
                 const std::string& name) {
-    const stemma::carrier_set carriers;
-    const auto record = stemma::detail::to_json(opened.record(carriers), opened.modules());
-    stemma::detail::tag_editor editor(
-        opened.model(), opened.modules(), opened.tags(), carriers,
-        stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags()), record,
-        {});
-    stemma::detail::rewrite plan(opened.model(), editor);
-    stemma::output_file output(folder.file(name));
-    stemma::detail::file_splice splice(opened.file(), output);
-    plan.write(splice);
-    output.commit(false);
+    stemma::write_tagged(opened, folder.file(name), stemma::carrier_set{}, {.sync = false});
     return folder.file(name);
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("model_tables: an initializer that is also an input is one value") {
 
 TEST_CASE("model_tables: nodes of bodies precede their owner") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-        const test::built_model model(test::random_model(seed, true));
+        const test::built_model model(test::random_model(seed, true).bytes());
         std::vector<id> counts(model.graph_count());
         for (id node = 0; node < model.node_count(); ++node) {
             CHECK((model.owner(node) == no_id || model.owner(node) > node));

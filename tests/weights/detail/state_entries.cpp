@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../checkpoint_files.hpp"
 #include "../../model_files.hpp"
+#include "../../opened_graph.hpp"
 #include "../../scratch_folder.hpp"
 
 #include <stemma/checkpoint/read_checkpoint.hpp>
@@ -96,10 +97,8 @@ TEST_CASE("state_entries: of several models, a prefix chooses one") {
     stemma::module_tree_builder builder;
     static_cast<void>(builder.at_path("a"));
     const auto tree = builder.build();
-    const test::scratch_folder folder;
-    const auto checkpoint = stemma::read_checkpoint(folder.make(
-        "saved", test::safetensors(std::vector<test::float_tensor>{
-                     {"net.teacher.a.weight", {1}, {1}}, {"net.student.a.weight", {1}, {2}}})));
+    const auto checkpoint =
+        test::saved({{"net.teacher.a.weight", {1}, {1}}, {"net.student.a.weight", {1}, {2}}});
     CHECK_THROWS_WITH(state_entries(checkpoint, tree).refuse_rivals("x.pt"),
                       Catch::Contains("below net.teacher and below net.student"));
     const state_entries chosen(checkpoint, tree, "net.student");
