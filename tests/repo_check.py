@@ -30,7 +30,6 @@ UNTESTED = {
     "stemma/align/detail/known_values.hpp": "part of align/align_graphs.hpp, tested there",
     "stemma/align/detail/slice_finder.hpp": "part of align/align_graphs.hpp, tested there",
     "stemma/align/graph_alignment.hpp": "part of align/align_graphs.hpp, tested there",
-    "stemma/record/detail/read_origins.hpp": "part of open/original_model.hpp, tested there",
     "stemma/checkpoint/detail/pickled_values.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
     "stemma/checkpoint/detail/safetensors.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
     "stemma/checkpoint/detail/state_finder.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
