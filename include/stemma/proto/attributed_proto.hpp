@@ -13,6 +13,7 @@
 #include <stemma/proto/detail/edit_messages.hpp>
 #include <stemma/proto/detail/message_outline.hpp>
 #include <stemma/proto/proto_model.hpp>
+#include <stemma/proto/tag_proto.hpp>
 #include <stemma/record/detail/given_names.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/tag_model.hpp>
