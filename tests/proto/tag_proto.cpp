@@ -10,14 +10,10 @@
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/detail/read_tags.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <google/protobuf/util/message_differencer.h>
 
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,8 +22,6 @@
 namespace test::proto_tag_proto {
 
 namespace {
-
-using stemma::id;
 
 struct tagged_modules {
     stemma::module_tree modules;
@@ -136,13 +130,6 @@ onnx::ModelProto small_model() {
     return model;
 }
 
-std::multimap<std::string, std::string> metadata(const stemma::wire_model& model, id node) {
-    std::multimap<std::string, std::string> entries;
-    model.for_each_metadata(
-        node, [&](std::string_view key, std::string_view value) { entries.emplace(key, value); });
-    return entries;
-}
-
 } // namespace
 
 TEST_CASE("tag: writes the same into messages as into files, and strip removes it") {
@@ -163,23 +150,6 @@ TEST_CASE("tag: keeps foreign data as in the file, in every schema") {
     check_carriers(newer);
 }
 
-TEST_CASE("tag: replaces existing carriers") {
-    const auto untagged = test::rare_model<onnx::ModelProto>();
-    const auto with = tag(stemma::proto_model(untagged));
-    for (const auto& first : all_carriers()) {
-        auto tagged = untagged;
-        stemma::tag(tagged, with.modules, with.found, first);
-        for (const auto& second : all_carriers()) {
-            INFO(name_of(first) << ", then " << name_of(second));
-            auto twice = tagged;
-            stemma::tag(twice, with.modules, with.found, second);
-            auto once = untagged;
-            stemma::tag(once, with.modules, with.found, second);
-            check_equal(twice, once);
-        }
-    }
-}
-
 TEST_CASE("strip: removes from messages what was put into the file, and vice versa") {
     const auto untagged = test::rare_model<onnx::ModelProto>();
     const auto bytes = test::bytes_of(untagged);
@@ -189,47 +159,6 @@ TEST_CASE("strip: removes from messages what was put into the file, and vice ver
         const auto tagged = test::parse(tag_file(bytes, with, carriers));
         CHECK(stripped(tagged) == bytes);
         CHECK(test::bytes_of(test::parse(strip_file(test::bytes_of(tagged)))) == bytes);
-    }
-}
-
-TEST_CASE("tag: puts the module of every node on it") {
-    auto model = small_model();
-    auto with = tag(stemma::proto_model(model));
-
-    stemma::tag(model, with.modules, with.found);
-
-    const stemma::proto_model tables(model);
-    const auto first = metadata(tables, 0);
-    CHECK(first.count("pkg.stemma.module") == 1);
-    CHECK(first.find("pkg.stemma.module")->second == "a");
-    CHECK(first.find("pkg.stemma.source_module")->second == "/model/a");
-    CHECK(metadata(tables, 1).find("pkg.stemma.module")->second == "b");
-    std::string tags;
-    tables.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
-        if (tables.value_name(value) == "b.weight" && key == "pkg.stemma.hierarchy_tags") {
-            tags = text;
-        }
-    });
-    CHECK(tags == "[\"/model/b\"]");
-    CHECK(stemma::detail::find_model_record(tables));
-}
-
-TEST_CASE("tag: the file's reader finds the modules, with every carrier") {
-    const auto untagged = small_model();
-    const auto with = tag(stemma::proto_model(untagged));
-    for (const auto& carriers : all_carriers()) {
-        INFO(name_of(carriers));
-        auto model = untagged;
-        stemma::tag(model, with.modules, with.found, carriers);
-        const test::built_model wire(test::bytes_of(model));
-        const auto carried =
-            stemma::detail::read_carried_modules(wire, with.modules, with.found.tags).of;
-        const bool read = carriers.metadata || carriers.attribute || carriers.doc_string ||
-                          carriers.model || carriers.name_space;
-        for (id node = 0; node < wire.node_count(); ++node) {
-            CHECK(carried[node] == (read ? with.found.attributions[node].module : stemma::no_id));
-        }
-        CHECK(stemma::detail::find_model_record(wire)->carriers == carriers);
     }
 }
 
@@ -251,33 +180,6 @@ TEST_CASE("tag: records the caller's options") {
     CHECK(record->modules.size() == with.modules.size());
 }
 
-TEST_CASE("tag: saves and restores a foreign namespace") {
-    auto model = small_model();
-    test::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
-    const auto before = test::bytes_of(model);
-    auto with = tag(stemma::proto_model(model));
-
-    stemma::tag(model, with.modules, with.found, {.metadata = false, .name_space = true});
-
-    const auto first = metadata(stemma::proto_model(model), 0);
-    CHECK(first.find("pkg.stemma.saved.namespace")->second == "theirs");
-    CHECK(first.find("namespace")->second == "a");
-    CHECK(stripped(model) == before);
-    model.clear_metadata_props(); // with the record
-    stemma::strip(model);
-    CHECK(metadata(stemma::proto_model(model), 0) ==
-          std::multimap<std::string, std::string>{{"namespace", "theirs"}});
-}
-
-TEST_CASE("strip: a namespace is foreign unless the record says otherwise") {
-    auto model = small_model();
-    test::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
-    const auto before = test::bytes_of(model);
-    test::add_metadata(model, "pkg.stemma.model", "damaged");
-
-    CHECK(stripped(model) == before);
-}
-
 TEST_CASE("strip: a damaged entry is an error") {
     auto model = small_model();
     model.mutable_graph()->mutable_node(1)->mutable_unknown_fields()->AddLengthDelimited(
@@ -287,20 +189,6 @@ TEST_CASE("strip: a damaged entry is an error") {
     CHECK_THROWS_AS(stemma::strip(model), stemma::error);
 
     CHECK(test::bytes_of(model) == before);
-}
-
-TEST_CASE("tag: tags nodes added by the host program") {
-    auto model = small_model();
-    auto with = tag(stemma::proto_model(model));
-    stemma::tag(model, with.modules, with.found);
-    test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
-
-    const auto untouched = metadata(stemma::proto_model(model), 2);
-    auto again = tag(stemma::proto_model(model));
-    stemma::tag(model, again.modules, again.found);
-
-    CHECK(untouched.empty());
-    CHECK(metadata(stemma::proto_model(model), 2).find("pkg.stemma.module")->second == "b");
 }
 
 } // namespace test::proto_tag_proto
