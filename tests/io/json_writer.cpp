@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -184,6 +185,14 @@ TEST_CASE("json_writer: a long document is written in pieces") {
     CHECK(sink.longest < 100000);
 }
 
+TEST_CASE("json_line: a document on one line, of objects and lists that functions write") {
+    const auto line = stemma::json_line([](auto& out) {
+        out.object("a", [&] { out.member("b", 1); });
+        out.flat_list("c", [&] { out.object([&] { out.member("d", 2); }); });
+    });
+    CHECK(line == R"({"a": {"b": 1}, "c": [{"d": 2}]})");
+}
+
 TEST_CASE("json_writer: an unknown text is null") {
     string_sink sink;
     json_writer out(sink);
@@ -193,6 +202,30 @@ TEST_CASE("json_writer: an unknown text is null") {
     out.end_object();
     out.finish();
     CHECK(json::parse(sink.text) == json{{"known", "a"}, {"unknown", nullptr}});
+}
+
+TEST_CASE("json_writer: a list takes what is written for each element of a range") {
+    const std::vector<int> range{1, 2};
+    const auto written = [&](auto write) {
+        string_sink sink;
+        json_writer out(sink);
+        out.begin_object();
+        write(out);
+        out.end_object();
+        out.finish();
+        return sink.text;
+    };
+    CHECK(written([&](auto& out) {
+              out.list("list", range, [&](int one) { out.row(one, "a", true); });
+          }) == "{\n \"list\": [\n  [1, \"a\", true],\n  [2, \"a\", true]\n ]\n}\n");
+    CHECK(written([&](auto& out) {
+              out.flat_list("list", range, [&](int one) { out.value(one); });
+          }) == "{\n \"list\": [1, 2]\n}\n");
+    CHECK(written([&](auto& out) {
+              out.objects("list", range, [&](int one) { out.member("a", one); });
+          }) == "{\n \"list\": [\n  {\"a\": 1},\n  {\"a\": 2}\n ]\n}\n");
+    CHECK(written([&](auto& out) { out.values("list", range, std::negate<>()); }) ==
+          "{\n \"list\": [-1, -2]\n}\n");
 }
 
 } // namespace test::io_json_writer

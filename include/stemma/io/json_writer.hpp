@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -110,19 +111,6 @@ public:
         buffer_.append("null");
     }
 
-    /// A key and its value.
-    template <class T>
-    void member(std::string_view name, const T& what) {
-        key(name);
-        value(what);
-    }
-
-    /// A key and a text, or `null` for "": what is unknown.
-    void member_or_null(std::string_view name, std::string_view text) {
-        key(name);
-        text.empty() ? null() : value(text);
-    }
-
     /// An object on one line: `write()` adds its members.
     void object(std::invocable auto write) {
         begin_object(true);
@@ -137,41 +125,67 @@ public:
     }
 
     /// A key and an array on one line: `write()` adds its elements.
-    void list(std::string_view name, std::invocable auto write) {
+    void flat_list(std::string_view name, std::invocable auto write) {
         key(name);
         begin_array(true);
         write();
         end_array();
     }
 
-    /// A key and an array on one line: `write(element)` adds each element of a range.
-    template <class Range, class Write>
-    void list(std::string_view name, const Range& range, Write write) {
-        list(name, [&] {
-            for (auto&& element : range) {
-                write(element);
-            }
-        });
+    /// A key and its value.
+    template <class T>
+    void member(std::string_view name, const T& what) {
+        key(name);
+        value(what);
     }
 
-    /// A key and an array on one line of the elements of a range, which are values.
-    template <class Range>
-        requires(!std::invocable<Range>)
-    void list(std::string_view name, const Range& range) {
-        list(name, range, [&](const auto& element) { value(element); });
+    /// A key and a text, or `null` for "": what is unknown.
+    void member_or_null(std::string_view name, std::string_view text) {
+        key(name);
+        text.empty() ? null() : value(text);
     }
 
-    /// An array of values on one line.
-    void row(const auto&... values) {
+    /// A flat array of values as the next value.
+    template <class... T>
+    void row(const T&... what) {
         begin_array(true);
-        (value(values), ...);
+        (value(what), ...);
         end_array();
     }
 
-    /// A key and an array on one line of objects: `write(element)` adds the members of each.
+    /// A key and an array of what `write(one)` writes for each element of a range.
+    /// Complexity: O(elements), and what the writing takes.
     template <class Range, class Write>
-    void objects(std::string_view name, const Range& range, Write write) {
-        list(name, range, [&](const auto& element) { object([&] { write(element); }); });
+    void list(std::string_view name, Range&& range, Write write, bool flat = false) {
+        key(name);
+        begin_array(flat);
+        for (auto&& one : range) {
+            write(one);
+        }
+        end_array();
+    }
+
+    /// The same on one line.
+    template <class Range, class Write>
+    void flat_list(std::string_view name, Range&& range, Write write) {
+        list(name, range, write, true);
+    }
+
+    /// A key and an array with a flat object for each element of a range, whose members
+    /// `write(one)` writes.
+    template <class Range, class Write>
+    void objects(std::string_view name, Range&& range, Write write) {
+        list(name, range, [&](auto&& one) {
+            begin_object(true);
+            write(one);
+            end_object();
+        });
+    }
+
+    /// A key and a flat array with the value `of(one)` for each element of a range.
+    template <class Range, class Of = std::identity>
+    void values(std::string_view name, Range&& range, Of of = {}) {
+        flat_list(name, range, [&](auto&& one) { value(std::invoke(of, one)); });
     }
 
     /// Ends the document with a line break and flushes everything to the sink.

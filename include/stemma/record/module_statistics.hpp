@@ -298,11 +298,13 @@ namespace detail {
 template <text_sink Sink>
 void write_weights(json_writer<Sink>& json,
                    std::span<const module_statistics::weight_count> weights) {
-    json.objects("weights", weights, [&](const auto& count) {
-        json.member("kind", to_string(count.kind));
-        json.member("type", data_type_name(count.data_type));
-        json.member("elements", count.elements);
-        json.member("bytes", count.bytes);
+    json.flat_list("weights", weights, [&](const auto& count) {
+        json.object([&] {
+            json.member("kind", to_string(count.kind));
+            json.member("type", data_type_name(count.data_type));
+            json.member("elements", count.elements);
+            json.member("bytes", count.bytes);
+        });
     });
 }
 

@@ -34,12 +34,12 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     const infrastructure_packages infrastructure;
     const auto& tree = modules.index();
     const auto write_tensors = [&](std::string_view key, std::size_t count, auto tensor_at) {
-        json.list(key, [&] {
+        json.flat_list(key, [&] {
             for (std::size_t i = 0; i < count; ++i) {
                 const auto tensor = tensor_at(i);
                 json.object([&] {
                     json.member("name", tensor.name);
-                    json.list("shape", tensor.shape);
+                    json.values("shape", tensor.shape);
                     json.member_or_null("dtype", tensor.dtype);
                     json.member("trainable", tensor.trainable);
                 });
@@ -56,8 +56,10 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     m == 0 ? json.null() : json.value(modules.report_path(tree.parent(m)));
     json.member("level", tree.depth(m));
     json.member("leaf", tree.is_leaf(m));
-    json.list("aliases", modules.aliases_of(m),
-              [&](auto alias) { json.value(modules.aliases()[alias].path); });
+    json.values(
+        "aliases", modules.aliases_of(m), [&](id alias) -> const auto& {
+            return modules.aliases()[alias].path;
+        });
     json.key("calls");
     modules.calls(m) == no_id ? json.null() : json.value(modules.calls(m));
     write_tensors("parameters", modules.parameter_count(m),
@@ -108,8 +110,8 @@ void write_origins(json_writer<Sink>& json, const module_tree& modules, const no
         json.member("index", one.position);
         json.member("name", one.name);
     });
-    json.list("origin_modules", modules_of(origins, node),
-              [&](id module) { json.value(modules.report_path(module)); });
+    json.values("origin_modules", modules_of(origins, node),
+                [&](id module) { return modules.report_path(module); });
 }
 
 /// Writes `source` if a chain is known: the frame to show, and all of them.
@@ -226,7 +228,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
         json.key("producer");
         const auto producer = model.producer(value);
         producer == no_id ? json.null() : write_place(producer);
-        json.list("consumers", readers[value], write_place);
+        json.flat_list("consumers", readers[value], write_place);
         json.end_object();
     }
     json.end_array();

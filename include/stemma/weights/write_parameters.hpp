@@ -25,11 +25,11 @@ namespace detail {
 /// Adds the origin of one initializer to an open object.
 template <text_sink Sink>
 void write_origin(json_writer<Sink>& json, const parameter_origin& origin) {
-    json.list("entries", origin.entries);
+    json.values("entries", origin.entries);
     json.member("transform", to_string(origin.transform));
     json.member("cast", origin.cast);
     json.member("quantized", origin.quantized);
-    json.list("shared", origin.shared);
+    json.values("shared", origin.shared);
     json.member("basis", to_string(origin.basis));
     json.member("confidence", origin.confidence);
 }
@@ -92,7 +92,7 @@ void write_json(Sink& sink, std::span<const parameter_origin> origins,
         json.member("name", opened.model().text(tensor.name));
         json.member("graph", opened.model().graph_path(tensor.graph));
         json.member("type", data_type_name(header.data_type));
-        json.list("shape", header.dims);
+        json.values("shape", header.dims);
         json.member("module", opened.modules().report_path(origin.module));
         detail::write_origin(json, origin);
         json.end_object();

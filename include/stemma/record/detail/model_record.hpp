@@ -229,7 +229,7 @@ private:
 [[nodiscard]] inline std::string to_json(const model_record& record, const module_tree& modules) {
     return json_line([&](auto& json) {
         json.member("schema", "stemma.model/1");
-        json.list("carriers", [&] {
+        json.flat_list("carriers", [&] {
             carrier_set::for_each_name(record.carriers, [&](std::string_view name, bool used) {
                 used ? json.value(name) : void();
             });
@@ -260,7 +260,7 @@ private:
                 classes.intern(modules.qualified_class(m));
             }
         }
-        json.list("classes", [&] {
+        json.flat_list("classes", [&] {
             for (id c = 0; c < classes.size(); ++c) {
                 json.value(classes[c]);
             }
@@ -268,7 +268,7 @@ private:
         const auto number_or_null = [&](bool has_number, id number) {
             has_number ? json.value(number) : json.null();
         };
-        json.list("modules", [&] {
+        json.flat_list("modules", [&] {
             for (id m = 0; m < modules.size(); ++m) {
                 json.begin_array(true);
                 number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
@@ -285,9 +285,9 @@ private:
                 json.end_array();
             }
         });
-        json.list("aliases", modules.aliases(),
-                  [&](const auto& alias) { json.row(alias.path, alias.module); });
-        json.list("shared_parameters", modules.shared_parameters(), [&](const auto& group) {
+        json.flat_list("aliases", modules.aliases(),
+                       [&](const auto& alias) { json.row(alias.path, alias.module); });
+        json.flat_list("shared_parameters", modules.shared_parameters(), [&](const auto& group) {
             json.begin_array(true);
             for (const auto& path : group) {
                 json.value(path);
@@ -295,8 +295,8 @@ private:
             json.end_array();
         });
         if (!record.claims.empty()) {
-            json.list("captured", record.claims,
-                      [&](const auto& claims) { write_claims(json, claims); });
+            json.flat_list("captured", record.claims,
+                           [&](const auto& claims) { write_claims(json, claims); });
         }
     });
 }

@@ -81,7 +81,7 @@ template <class Writer>
 void write_claims(Writer& json, const claim_runs& claims) {
     json.object([&] {
         json.member("source", to_string(claims.source));
-        json.list("runs", claims.runs, [&](const auto& run) {
+        json.flat_list("runs", claims.runs, [&](const auto& run) {
             const auto& [count, one] = run;
             json.begin_array(true);
             json.value(count);

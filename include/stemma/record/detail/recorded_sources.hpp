@@ -90,23 +90,23 @@ private:
     return json_line([&](auto& json) {
         const auto or_null = [&](id number) { number == no_id ? json.null() : json.value(number); };
         json.member("schema", "stemma.sources/1");
-        json.list("files", [&] {
+        json.flat_list("files", [&] {
             for (id file = 0; file < lines.file_count(); ++file) {
                 json.value(full_paths ? lines.path(file) : lines.file_name(file));
             }
         });
-        json.list("functions", [&] {
+        json.flat_list("functions", [&] {
             for (id function = 0; function < lines.function_count(); ++function) {
                 json.value(lines.function(function));
             }
         });
-        json.list("frames", [&] {
+        json.flat_list("frames", [&] {
             for (const auto& one : lines.frames()) {
                 json.row(one.file, one.line, one.function, static_cast<std::uint32_t>(one.kind),
                          one.text);
             }
         });
-        json.list("chains", [&] {
+        json.flat_list("chains", [&] {
             for (id chain = 0; chain < lines.chain_count(); ++chain) {
                 const auto [callers, at] = lines.link(chain);
                 json.begin_array(true);
@@ -115,7 +115,7 @@ private:
                 json.end_array();
             }
         });
-        json.list("nodes", [&] {
+        json.flat_list("nodes", [&] {
             for (id node = 0; node < nodes;) {
                 const auto chain = lines.chain_of(node);
                 const auto first = node;
@@ -128,7 +128,7 @@ private:
                 json.end_array();
             }
         });
-        json.list("modules", [&] {
+        json.flat_list("modules", [&] {
             for (id module = 0; module < modules; ++module) {
                 if (const auto at = lines.frame_of_module(module); at != no_id) {
                     json.row(module, at);

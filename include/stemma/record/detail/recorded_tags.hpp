@@ -36,7 +36,7 @@ struct recorded_tags {
     };
     return json_line([&](auto& json) {
         json.member("schema", "stemma.tags/1");
-        json.list("runs", [&] {
+        json.flat_list("runs", [&] {
             for (std::size_t v = 0; v < tags.module.size();) {
                 auto end = v + 1;
                 while (end < tags.module.size() && tags.module[end] == tags.module[v] &&
