@@ -186,7 +186,7 @@ TEST_CASE("json_writer: a long document is written in pieces") {
 }
 
 TEST_CASE("json_line: a document on one line, of objects and lists that functions write") {
-    const auto line = stemma::json_line([](auto& out) {
+    const auto line = stemma::detail::json_line([](auto& out) {
         out.object("a", [&] { out.member("b", 1); });
         out.flat_list("c", [&] { out.object([&] { out.member("d", 2); }); });
     });

@@ -4,10 +4,8 @@
 #include "../catch.hpp"
 #include "models.hpp"
 
-#include <stemma/evidence/rebuild_tree.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/proto/tag_proto.hpp>
-#include <stemma/tagging/tagger.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/proto/attributed_proto.hpp>
 
 #include <algorithm>
 #include <string>
@@ -23,14 +21,6 @@ bool has_external_data(const onnx::ModelProto& model) {
     return std::any_of(tensors.begin(), tensors.end(), [](const auto& tensor) {
         return tensor.data_location() == onnx::TensorProto::EXTERNAL;
     });
-}
-
-void tag_with(const stemma::carrier_set& carriers, onnx::ModelProto& model) {
-    const stemma::proto_model tables(model);
-    const stemma::onnx_operators ops(tables);
-    const auto rebuilt = stemma::rebuild_tree(ops);
-    auto tagged = stemma::tag_operators(ops, rebuilt.modules);
-    stemma::tag(model, rebuilt.modules, tagged, carriers);
 }
 
 bool contains(const std::string& text, const std::string& part) {
@@ -49,7 +39,7 @@ TEST_CASE("check: exported models are valid, also when tagged") {
         }
         INFO(path);
         ++checked;
-        tag_with({}, model);
+        stemma::attributed_proto(model).tag(stemma::carrier_set{});
         const auto result = stemma::check(model);
         CHECK(result.text.empty());
         CHECK(result.verdict == stemma::check_verdict::valid);
@@ -61,7 +51,7 @@ TEST_CASE("check: the checker rejects the attribute carrier") {
     auto model = test::load(mlp);
     REQUIRE(stemma::check(model).verdict == stemma::check_verdict::valid);
 
-    tag_with({.metadata = false, .attribute = true}, model);
+    stemma::attributed_proto(model).tag({.metadata = false, .attribute = true});
 
     const auto result = stemma::check(model);
     CHECK(result.verdict == stemma::check_verdict::invalid);

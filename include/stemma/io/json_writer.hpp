@@ -266,6 +266,8 @@ private:
     bool after_key_ = false;
 };
 
+namespace detail {
+
 /// Returns: a document on one line, without the line break: an object with what `write(json)` adds.
 template <class Write>
 [[nodiscard]] std::string json_line(Write write) {
@@ -278,6 +280,8 @@ template <class Write>
     sink.text.pop_back();
     return std::move(sink.text);
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -69,7 +69,8 @@ parameter_texts(std::span<const parameter_origin> origins) {
         if (origin.basis == parameter_origin::basis_kind::none) {
             continue;
         }
-        texts[origin.tensor] = json_line([&](auto& json) { detail::write_origin(json, origin); });
+        texts[origin.tensor] =
+            detail::json_line([&](auto& json) { detail::write_origin(json, origin); });
     }
     return texts;
 }
