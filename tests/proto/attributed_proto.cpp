@@ -140,7 +140,7 @@ onnx::ModelProto quantized(const onnx::ModelProto& model) {
 
 TEST_CASE("attributed_proto: agrees with the file of a message, and writes the same") {
     // Every fifth model where a sanitizer watches.
-    const auto paths = test::fixture_paths();
+    const auto paths = test::model_files();
     for (std::size_t i = 0; i < paths.size(); i += test::sanitized ? 5 : 1) {
         INFO(paths[i]);
         check_as_file(paths[i], {});
@@ -149,7 +149,7 @@ TEST_CASE("attributed_proto: agrees with the file of a message, and writes the s
 
 TEST_CASE("attributed_proto: uses captures, including traces, as for a file") {
     std::size_t traced = 0;
-    const auto paths = test::fixture_paths();
+    const auto paths = test::model_files();
     for (std::size_t i = 0; i < paths.size(); i += test::sanitized ? 5 : 1) {
         attribution_options options;
         const auto captures = captures_beside(paths[i]);
@@ -216,11 +216,10 @@ TEST_CASE("attributed_proto: derives the tree from names without a capture") {
 }
 
 TEST_CASE("attributed_proto: a capture of another model is a note, and the tree comes from names") {
-    const auto fixtures = fs::path(STEMMA_TEST_DATA) / "fixtures";
-    auto model = test::load((fixtures / "bert_micro" / "model.onnx").string());
+    auto model = test::load(test::fixture("bert_micro/model.onnx"));
     const attributed_proto alone(model);
     attribution_options options;
-    options.captures = stemma::captures({(fixtures / "unet_tiny" / "modules.json").string()});
+    options.captures = stemma::captures({test::fixture("unet_tiny/modules.json")});
     const attributed_proto attributed(model, options);
     CHECK(attributed.known().capture_notes().size() == 1);
     check_same(attributed.modules(), alone.modules());
@@ -253,7 +252,7 @@ TEST_CASE("attributed_proto: keeps parameters and given names as in a file") {
 
 TEST_CASE("attributed_proto: keeps origins and source lines as in a file") {
     const auto source = fs::path(STEMMA_TEST_DATA) / "source" / "traced.onnx";
-    const auto fixture = fs::path(STEMMA_TEST_DATA) / "fixtures" / "control_flow" / "model.onnx";
+    const auto fixture = fs::path(test::fixture("control_flow/model.onnx"));
     for (const auto& path : {source, fixture}) {
         INFO(path);
         const auto original =

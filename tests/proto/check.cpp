@@ -14,7 +14,7 @@ namespace test::proto_check {
 
 namespace {
 
-const std::string mlp = std::string(STEMMA_TEST_DATA) + "/fixtures/mlp/model.onnx";
+const std::string mlp = test::fixture("mlp/model.onnx");
 
 bool has_external_data(const onnx::ModelProto& model) {
     const auto& tensors = model.graph().initializer();
@@ -31,7 +31,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEST_CASE("check: exported models are valid, also when tagged") {
     int checked = 0;
-    for (const auto& path : test::fixture_paths()) {
+    for (const auto& path : test::model_files()) {
         auto model = test::load(path);
         if (has_external_data(model) ||
             stemma::check(model).verdict != stemma::check_verdict::valid) {

@@ -2,34 +2,18 @@
 #ifndef STEMMA_TESTS_PROTO_MODELS_HPP
 #define STEMMA_TESTS_PROTO_MODELS_HPP
 
+#include "../model_files.hpp"
 #include "../wire_builder.hpp"
 #include "newer_onnx.pb.h"
 
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 namespace test {
-
-/// All exported models, by path.
-inline std::vector<std::string> fixture_paths() {
-    std::vector<std::string> paths;
-    const auto root = std::filesystem::path(STEMMA_TEST_DATA) / "fixtures";
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-        if (entry.path().extension() == ".onnx") {
-            paths.push_back(entry.path().string());
-        }
-    }
-    std::sort(paths.begin(), paths.end());
-    return paths;
-}
 
 template <class Proto = onnx::ModelProto>
 Proto parse(const std::string& bytes) {
@@ -42,8 +26,7 @@ Proto parse(const std::string& bytes) {
 
 template <class Proto = onnx::ModelProto>
 Proto load(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return parse<Proto>({std::istreambuf_iterator<char>(file), {}});
+    return parse<Proto>(read_bytes(path));
 }
 
 inline std::string bytes_of(const google::protobuf::Message& model) {

@@ -65,7 +65,7 @@ onnx::ModelProto nested(int depth) {
 } // namespace
 
 TEST_CASE("proto_model: agrees with the file's tables, in every schema") {
-    const auto paths = test::fixture_paths();
+    const auto paths = test::model_files();
     REQUIRE_FALSE(paths.empty());
     for (const auto& path : paths) {
         INFO(path);

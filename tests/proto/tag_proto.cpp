@@ -74,7 +74,7 @@ onnx::ModelProto small_model() {
 } // namespace
 
 TEST_CASE("tag: writes the same into messages as into files, and strip removes it") {
-    for (const auto& path : test::fixture_paths()) {
+    for (const auto& path : test::model_files()) {
         INFO(path);
         check_carriers(test::load(path));
     }

@@ -101,7 +101,7 @@ auto without(std::string_view key) {
 TEST_CASE("edit_messages: changes messages as the file") {
     check_as_in_file(test::rare_model<onnx::ModelProto>());
     check_as_in_file(test::rare_model<newer_onnx::ModelProto>());
-    for (const auto& path : test::fixture_paths()) {
+    for (const auto& path : test::model_files()) {
         INFO(path);
         check_as_in_file(test::load(path));
         check_as_in_file(test::load<newer_onnx::ModelProto>(path));

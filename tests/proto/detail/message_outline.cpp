@@ -43,7 +43,7 @@ onnx::ModelProto heavy_model(const std::string& data) {
 } // namespace
 
 TEST_CASE("message_outline: has all bytes except those of long tensors") {
-    for (const auto& path : test::fixture_paths()) {
+    for (const auto& path : test::model_files()) {
         auto model = test::load(path);
         for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
             tensor.clear_raw_data();
