@@ -2,6 +2,7 @@
 #ifndef STEMMA_RECORD_MODULE_STATISTICS_HPP
 #define STEMMA_RECORD_MODULE_STATISTICS_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>
@@ -112,10 +113,8 @@ inline void count_declared(const module_tree& modules, module_statistics& result
     for (const auto& group : modules.shared_parameters()) {
         auto first = no_id;
         for (const auto& path : group) {
-            const auto dot = path.rfind('.');
-            const auto owner =
-                find_module(lookup, dot == path.npos ? "" : std::string_view(path).substr(0, dot));
-            const auto name = std::string_view(path).substr(dot == path.npos ? 0 : dot + 1);
+            const auto owner = find_module(lookup, path_around(path));
+            const auto name = std::string_view(path).substr(path.rfind('.') + 1);
             const auto one = by_name.find(hash_bytes(name, owner), is(owner, name));
             first = first == no_id ? one : first;
             one == no_id ? void() : tensors.union_set(std::size_t{first}, std::size_t{one});

@@ -89,7 +89,7 @@ TEST_CASE("find_parameter: finds parameters by path and alias, with shapes") {
     }
 }
 
-TEST_CASE("captured_paths: a path that leads nowhere has the module of its longest known part") {
+TEST_CASE("place_operations: a path that leads nowhere has the module of its longest known part") {
     stemma::module_tree_builder builder;
     const auto a = builder.child(0, "a");
     const auto b = builder.child(a, "b");
@@ -112,25 +112,27 @@ TEST_CASE("captured_paths: a path that leads nowhere has the module of its longe
         static_cast<void>(paths.intern(path));
     }
     stemma::captured_operations operations;
-    const stemma::detail::captured_paths lookup(modules, paths, operations, "trace");
     for (stemma::id p = 0; p < paths.size(); ++p) {
-        bool exact = true;
-        const auto module = lookup.module_of(p, exact);
-        CHECK(exact == (p < tree_paths.size()));
-        CHECK(module == (p == 0                  ? 0
-                         : p < tree_paths.size() ? b
-                                                 : lost[p - tree_paths.size()].second));
+        operations[operations.add({}, "add")].module = p;
+    }
+    stemma::detail::place_operations(modules, paths, operations, "trace");
+    for (stemma::id p = 0; p < paths.size(); ++p) {
+        CHECK(operations[p].exact == (p < tree_paths.size()));
+        CHECK(operations[p].module == (p == 0 ? 0
+                                       : p < tree_paths.size()
+                                           ? b
+                                           : lost[p - tree_paths.size()].second));
     }
     REQUIRE(operations.faults().size() == 1);
     CHECK(operations.faults()[0] ==
           "7 of 10 modules in the trace are not in the tree, such as 'x.y'");
 }
 
-TEST_CASE("captured_paths: the example is one that fits a line") {
+TEST_CASE("place_operations: the example is one that fits a line") {
     stemma::detail::string_pool paths;
     static_cast<void>(paths.intern(std::string(1'000'000, 'q')));
     stemma::captured_operations operations;
-    const stemma::detail::captured_paths lookup(stemma::module_tree(), paths, operations, "trace");
+    stemma::detail::place_operations(stemma::module_tree(), paths, operations, "trace");
     REQUIRE(operations.faults().size() == 1);
     CHECK(operations.faults()[0].size() < 1200);
 }

@@ -148,12 +148,10 @@ private:
             // a whole module called as a method
             operations[number].exact = node.kind != "call_method" || node.target != "forward";
             for (const auto& argument : node.arguments) {
-                if (const auto source = makers.maker(argument); source != no_id) {
-                    operations.add_source(source);
-                    if (const auto first = makers.repeated(source); first != no_id) {
-                        operations.add_source(first);
-                    }
-                } else if (const auto given = parameter.find(argument); given != parameter.end()) {
+                if (makers.add_source(operations, argument)) {
+                    continue;
+                }
+                if (const auto given = parameter.find(argument); given != parameter.end()) {
                     add_parameter(operations, modules, given->second);
                 } else {
                     operations.add_input();
@@ -173,10 +171,7 @@ private:
         if (!finished) {
             operations.add_fault("the FX graph has no output: it is truncated");
         }
-        const captured_paths owners(modules, paths, operations, "FX graph");
-        for (id i = 0; i < operations.size(); ++i) {
-            operations[i].module = owners.module_of(operations[i].module, operations[i].exact);
-        }
+        place_operations(modules, paths, operations, "FX graph");
         return operations;
     }
 
