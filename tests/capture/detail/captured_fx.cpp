@@ -8,14 +8,18 @@
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace test::capture_detail_captured_fx {
 
+using stemma::id;
 using stemma::module_tree;
 using stemma::detail::captured_fx;
 
@@ -32,11 +36,15 @@ module_tree some_modules() {
     return builder.build();
 }
 
+void add(captured_fx& fx, std::string_view node) {
+    fx.read_node(test::parsed_json(node).part(), "file");
+}
+
 stemma::captured_operations read(const module_tree& modules,
                                  std::initializer_list<const char*> nodes) {
     captured_fx fx;
     for (const auto* node : nodes) {
-        fx.read_node(test::parsed_json(node).part(), "file");
+        add(fx, node);
     }
     auto graphs = fx.finish(modules);
     REQUIRE(graphs.size() == 1);
@@ -68,8 +76,7 @@ TEST_CASE("captured_fx: reads all six kinds of nodes") {
     CHECK(operations[1].module == 0);
     REQUIRE(operations.parameters_of(1).size() == 1);
     CHECK(operations.parameter_names()[operations.parameters_of(1)[0].name] == "scale");
-    REQUIRE(operations.sources_of(1).size() == 1);
-    CHECK(operations.sources_of(1)[0] == 0);
+    CHECK(ranges::equal(operations.sources_of(1), std::vector<id>{0}));
     CHECK(modules.path(operations[2].module) == "fc");
 }
 
@@ -90,16 +97,12 @@ TEST_CASE("captured_fx: computations with sizes may leave nothing") {
     // The second has shapes of tensors, which show the same.
     for (const std::string shape : {"", R"(,"shape":[1])"}) {
         captured_fx fx;
-        const auto read_one = [&](const std::string& text) {
-            fx.read_node(test::parsed_json(text).part(), "file");
-        };
-        read_one(R"({"name":"x","op":"placeholder","target":"x")" + shape + "}");
-        read_one(R"({"name":"s","op":"call_method","target":"size","args":["x"]})");
-        read_one(R"({"name":"g","op":"call_function","target":"_operator.getitem","args":["s"]})");
-        read_one(R"({"name":"d","op":"call_function","target":"_operator.floordiv","args":["g"]})");
-        read_one(R"({"name":"v","op":"call_method","target":"view","args":["x","d"])" + shape +
-                 "}");
-        read_one(R"({"name":"output","op":"output","target":"output"})");
+        add(fx, R"({"name":"x","op":"placeholder","target":"x")" + shape + "}");
+        add(fx, R"({"name":"s","op":"call_method","target":"size","args":["x"]})");
+        add(fx, R"({"name":"g","op":"call_function","target":"_operator.getitem","args":["s"]})");
+        add(fx, R"({"name":"d","op":"call_function","target":"_operator.floordiv","args":["g"]})");
+        add(fx, R"({"name":"v","op":"call_method","target":"view","args":["x","d"])" + shape + "}");
+        add(fx, R"({"name":"output","op":"output","target":"output"})");
         const auto operations = fx.finish(modules).at(0);
         REQUIRE(operations.size() == 4);
         CHECK(operations[0].optional);
@@ -123,8 +126,8 @@ TEST_CASE("captured_fx: a repeated call may leave nothing, a layer of another na
     CHECK_FALSE(operations[0].optional);
     CHECK(operations[1].optional);
     CHECK_FALSE(operations[4].optional);
-    const auto sources = operations.sources_of(2); // its input may be that of the first one
-    CHECK(std::vector<stemma::id>(sources.begin(), sources.end()) == std::vector<stemma::id>{1, 0});
+    // Its input may be that of the first one.
+    CHECK(ranges::equal(operations.sources_of(2), std::vector<id>{1, 0}));
 }
 
 TEST_CASE("captured_fx: what the output reads are the results of the model") {
@@ -134,8 +137,7 @@ TEST_CASE("captured_fx: what the output reads are the results of the model") {
               R"({"name":"a","op":"call_function","target":"torch.exp","args":["x"]})",
               R"({"name":"b","op":"call_function","target":"torch.abs","args":["x"]})",
               R"({"name":"output","op":"output","target":"output","args":["b","x","a"]})"});
-    const auto results = operations.results();
-    CHECK(std::vector<stemma::id>(results.begin(), results.end()) == std::vector<stemma::id>{1, 0});
+    CHECK(ranges::equal(operations.results(), std::vector<id>{1, 0}));
 }
 
 TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own names") {
@@ -143,18 +145,10 @@ TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own 
     captured_fx fx;
     for (const std::string tracer : {"symbolic_trace", "torch.export"}) {
         const auto end = R"(,"tracer":")" + tracer + "\"}";
-        fx.read_node(
-            test::parsed_json(R"({"name":"x","op":"placeholder","target":"x")" + end).part(),
-            "file");
-        fx.read_node(
-            test::parsed_json(R"({"name":"a","op":"call_module","target":"fc","args":["x"])" + end)
-                .part(),
-            "file");
+        add(fx, R"({"name":"x","op":"placeholder","target":"x")" + end);
+        add(fx, R"({"name":"a","op":"call_module","target":"fc","args":["x"])" + end);
         if (tracer == "symbolic_trace") {
-            fx.read_node(
-                test::parsed_json(R"({"name":"output","op":"output","target":"output")" + end)
-                    .part(),
-                "file");
+            add(fx, R"({"name":"output","op":"output","target":"output")" + end);
         }
     }
     const auto graphs = fx.finish(modules);
@@ -177,8 +171,7 @@ TEST_CASE("captured_fx: selecting one of several results is not an operation") {
          R"({"name":"output","op":"output","target":"output"})"});
     REQUIRE(operations.size() == 2);
     CHECK_FALSE(operations[0].optional);
-    REQUIRE(operations.sources_of(1).size() == 1);
-    CHECK(operations.sources_of(1)[0] == 0);
+    CHECK(ranges::equal(operations.sources_of(1), std::vector<id>{0}));
 }
 
 TEST_CASE("captured_fx: a placeholder may stand for a parameter") {
@@ -227,10 +220,8 @@ TEST_CASE("captured_fx: a layer called many times does not list its parameters f
 TEST_CASE("captured_fx: there are few graphs") {
     captured_fx fx;
     const auto read_one = [&](int tracer) {
-        fx.read_node(test::parsed_json(R"({"name":"x","op":"placeholder","target":"x","tracer":")" +
-                                       std::to_string(tracer) + "\"}")
-                         .part(),
-                     "file");
+        add(fx, R"({"name":"x","op":"placeholder","target":"x","tracer":")" +
+                    std::to_string(tracer) + "\"}");
     };
     for (int tracer = 0; tracer < 64; ++tracer) {
         read_one(tracer);

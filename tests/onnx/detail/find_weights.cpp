@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/find_weights.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../wire_builder.hpp"
@@ -49,8 +50,7 @@ struct found_weights {
 };
 
 found_weights find(const test::message& model_message) {
-    const auto bytes = model_message.bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(model_message);
     found_weights weights;
     for (const auto& weight : stemma::detail::find_weights(model)) {
         CHECK(weights.by_name.emplace(model.value_name(weight.value), weight).second);
@@ -69,16 +69,13 @@ found_weights find(const std::vector<test::message>& nodes,
     return find(test::model(graph));
 }
 
-using kind = stemma::weight_kind;
-
-constexpr std::string_view signature_key = "pkg.torch.export.ExportedProgram.graph_signature";
-
-stemma::detail::stated_kinds kinds_in(const std::string& bytes) {
-    return stemma::detail::stated_kinds(stemma::wire_model(bytes));
+stemma::detail::stated_kinds kinds_in(const test::message& model) {
+    return stemma::detail::stated_kinds(test::built_model(model));
 }
 
 test::message with_signature(std::string_view text) {
-    return test::model(test::graph().inner(16, test::entry(signature_key, text)));
+    return test::model(test::graph().inner(
+        16, test::entry("pkg.torch.export.ExportedProgram.graph_signature", text)));
 }
 
 } // namespace
@@ -363,8 +360,7 @@ TEST_CASE("stated_kinds: reads a graph signature with a line for each tensor") {
                                                "b_it's: BUFFER target=\"it's\" persistent=True\n"
                                                "c_table: CONSTANT_TENSOR target='table'\n"
                                                "x: USER_INPUT\n\n# outputs\n"
-                                               "add: BUFFER_MUTATION target='count'\n")
-                                    .bytes());
+                                               "add: BUFFER_MUTATION target='count'\n"));
     CHECK(kinds.of("fc.weight") == stated_kind::parameter);
     CHECK(kinds.of("it's") == stated_kind::fixed);
     CHECK(kinds.of("table") == stated_kind::fixed);
@@ -382,8 +378,7 @@ TEST_CASE("stated_kinds: reads a graph signature that is a Python expression") {
                        "InputSpec(kind=<InputKind.USER_INPUT: 1>, arg=TensorArgument(name='x'), "
                        "target=None, persistent=None)], output_specs=["
                        "OutputSpec(kind=<OutputKind.BUFFER_MUTATION: 3>, "
-                       "arg=TensorArgument(name='add'), target='count')])")
-            .bytes());
+                       "arg=TensorArgument(name='add'), target='count')])"));
     CHECK(kinds.of("fc.weight") == stated_kind::parameter);
     CHECK(kinds.of("mask") == stated_kind::fixed);
     CHECK(kinds.of("count") == stated_kind::none);
@@ -393,7 +388,7 @@ TEST_CASE("stated_kinds: reads what the metadata of values say") {
     const auto note = test::entry("pkg.torch.export.graph_signature.InputSpec.kind", "BUFFER");
     auto graph = test::graph({test::node("Add", {"x", "mask"}, {"y"})}, {"x"}, {"y"}, {"mask"});
     graph.inner(13, test::value_info("mask").inner(4, note));
-    const auto kinds = kinds_in(test::model(graph).bytes());
+    const auto kinds = kinds_in(test::model(graph));
     CHECK(kinds.of("mask") == stated_kind::fixed);
     CHECK(kinds.of("y") == stated_kind::none);
 }
@@ -401,7 +396,7 @@ TEST_CASE("stated_kinds: reads what the metadata of values say") {
 TEST_CASE("stated_kinds: ignores damaged signatures") {
     for (const auto* text : {"", "target=", " target=", "a: BUFFER target='b", "BUFFER target=b",
                              "InputKind. target='b'", "InputKind.BUFFER target=\"b"}) {
-        CHECK(kinds_in(with_signature(text).bytes()).of("b") == stated_kind::none);
+        CHECK(kinds_in(with_signature(text)).of("b") == stated_kind::none);
     }
 }
 
