@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../parsed_json.hpp"
+#include "../../refusal.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -236,13 +237,9 @@ TEST_CASE("captured_fx: rejects anything but an FX node, naming which one") {
                                 R"({"op":"output","name":"a","target":"b","args":"c"})"}) {
         INFO(damaged);
         captured_fx fx;
-        try {
-            fx.read_node(test::parsed_json(damaged).part(), "fx.json");
-            CHECK(false);
-        } catch (const stemma::error& e) {
-            CHECK(e.code() == stemma::error_code::malformed);
-            CHECK(std::string(e.what()).find("fx.json: FX node 0: ") == 0);
-        }
+        const auto refusal = test::refusal([&] { add(fx, damaged); });
+        CHECK(refusal.code() == stemma::error_code::malformed);
+        CHECK(std::string(refusal.what()).find("file: FX node 0: ") == 0);
     }
 }
 

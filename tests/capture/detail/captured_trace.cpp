@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../parsed_json.hpp"
+#include "../../refusal.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -223,13 +224,9 @@ TEST_CASE("captured_trace: rejects anything but an event, naming which one") {
          {"7", "[]", "{}", R"({"kind":7})", R"({"kind":"enter"})", R"({"kind":"op"})",
           R"({"kind":"op","op":"add","in_ids":7})", R"({"kind":"op","op":"add","in_ids":[7]})"}) {
         INFO(damaged);
-        try {
-            trace.read_event(test::parsed_json(damaged).part(), "trace.json");
-            CHECK(false);
-        } catch (const stemma::error& e) {
-            CHECK(e.code() == stemma::error_code::malformed);
-            CHECK(std::string(e.what()).find("trace.json: event ") == 0);
-        }
+        const auto refusal = test::refusal([&] { add(trace, damaged); });
+        CHECK(refusal.code() == stemma::error_code::malformed);
+        CHECK(std::string(refusal.what()).find("file: event ") == 0);
     }
     add(trace, R"({"kind":"of the future"})");
     CHECK_THROWS_AS(trace.read_unhooked(test::parsed_json("7").part(), "file"), stemma::error);

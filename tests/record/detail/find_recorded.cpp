@@ -3,6 +3,7 @@
 #include <stemma/record/detail/find_recorded.hpp>
 
 #include "../../catch.hpp"
+#include "../../count_of.hpp"
 #include "../../find_in_model.hpp"
 #include "../../model_files.hpp"
 #include "../../scratch_folder.hpp"
@@ -131,17 +132,10 @@ TEST_CASE("find_recorded: repeated keys on a node are several origins") {
     CHECK(opened.modules().path(claims[1].module) == "a.relu");
 
     // Output has each key once, and stripped files none.
-    const auto count = [](std::string_view text, std::string_view wanted) {
-        std::size_t matches = 0;
-        for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
-            ++matches;
-        }
-        return matches;
-    };
-    CHECK(count(bytes, "pkg.stemma.module") == 3);
+    CHECK(test::count_of(bytes, "pkg.stemma.module") == 3);
     const auto tagged = stemma::tagged_bytes(opened, stemma::carrier_set{.mark = true});
-    CHECK(count(tagged, "pkg.stemma.module") == nodes.size());
-    CHECK(count(test::strip(bytes), "pkg.stemma.") == 0);
+    CHECK(test::count_of(tagged, "pkg.stemma.module") == nodes.size());
+    CHECK(test::count_of(test::strip(bytes), "pkg.stemma.") == 0);
     // Tagging again keeps the origins.
     const stemma::attributed_model again(folder.make("again.onnx", tagged), {});
     CHECK(again.is_fresh());
