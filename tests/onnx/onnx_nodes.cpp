@@ -105,13 +105,11 @@ TEST_CASE("onnx_nodes: Constants that hold weights called by a path are paramete
     CHECK(marked[0]);
 }
 
-TEST_CASE("onnx_nodes: a convolution is fused with a sum if it reads a fourth input",
-          "[onnx_nodes]") {
+TEST_CASE("onnx_nodes: a convolution is fused with a sum if it reads a fourth input") {
     const auto joins = [](const char* type) {
         auto conv = node(type, {"x", "w", "b", "z"}, {"y"}, "conv");
         conv.text(7, "com.microsoft");
-        const auto bytes = test::model(test::graph({conv}, {"x", "z"}, {"y"}, {"w", "b"})).bytes();
-        const stemma::wire_model model(bytes);
+        const test::built_model model({conv}, {"x", "z"}, {"y"}, {"w", "b"});
         return nodes_of_file(model).joins_sum(0);
     };
     CHECK(joins("FusedConv"));

@@ -168,7 +168,7 @@ TEST_CASE("attributed_proto: a trace finds the nodes of a quantized model withou
     std::size_t others = 0;
     std::size_t inserted = 0;
     std::size_t astray = 0;
-    for (const auto& path : test::fixture_paths()) {
+    for (const auto& path : test::model_files()) {
         const fs::path file(path);
         if (file.filename() != "anonymous.onnx" || !fs::exists(file.parent_path() / "trace.json")) {
             continue;
