@@ -21,7 +21,7 @@
 namespace {
 
 /// Returns: the modules of the nodes.
-stemma::tagging tag_nodes(const stemma::proto_model<>& model, stemma::module_tree& modules) {
+stemma::tagging tag_nodes(const stemma::proto_model& model, stemma::module_tree& modules) {
     const stemma::onnx_operators ops(model);
     auto rebuilt = stemma::rebuild_tree(ops);
     modules = std::move(rebuilt.modules);

@@ -18,11 +18,9 @@
 #include <stemma/onnx/detail/structure_digest.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/open/write_tagged.hpp>
 #include <stemma/record/detail/model_record.hpp>
-#include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_model.hpp>
-#include <stemma/record/detail/value_tags.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <cstdint>
@@ -62,17 +60,8 @@ public:
         record.carriers = carriers;
         record.describe(model.node_count(), digests());
         record.from_model = from_model;
-        const auto table = carriers.model ? stemma::detail::to_json(stemma::detail::to_table(found))
-                                          : std::string();
-        const auto text = stemma::detail::to_json(record, modules);
-        stemma::detail::tag_editor editor(
-            model, modules, found, carriers,
-            carriers.metadata ? stemma::detail::find_value_tags(model, modules, found)
-                              : stemma::detail::value_tags{},
-            text, table,
-            carriers.mark
-                ? stemma::detail::to_json(stemma::detail::sketch_of(model, found.attributions))
-                : std::string());
+        auto editor = stemma::detail::make_tag_editor(
+            model, modules, found, [&](const stemma::carrier_set&) { return record; }, carriers);
         return apply(editor);
     }
 

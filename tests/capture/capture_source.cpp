@@ -7,7 +7,7 @@
 
 namespace test::capture_capture_source {
 
-TEST_CASE("capture_source: is empty until given something to open", "[capture_source]") {
+TEST_CASE("capture_source: is empty until given something to open") {
     CHECK(stemma::capture_source().empty());
     int opened = 0;
     const stemma::capture_source source([&] {

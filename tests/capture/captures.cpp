@@ -12,7 +12,7 @@
 
 namespace test::capture_captures {
 
-TEST_CASE("captures: are read when a model is opened; an empty list is none", "[captures]") {
+TEST_CASE("captures: are read when a model is opened; an empty list is none") {
     CHECK(stemma::captures({}).empty());
     const auto model = test::fixture("bert_micro/model.onnx");
     stemma::attribution_options options;
@@ -29,7 +29,7 @@ TEST_CASE("captures: are read when a model is opened; an empty list is none", "[
     CHECK_FALSE(read->is_foreign(opened.operators(), opened.modules()));
 }
 
-TEST_CASE("capture_bytes: are read as the file with these bytes", "[captures]") {
+TEST_CASE("capture_bytes: are read as the file with these bytes") {
     const auto model = test::fixture("bert_micro/model.onnx");
     const auto path = test::fixture("bert_micro/modules.json");
     const auto bytes = test::read_bytes(path);
@@ -44,7 +44,7 @@ TEST_CASE("capture_bytes: are read as the file with these bytes", "[captures]") 
     }
 }
 
-TEST_CASE("captures: a checkpoint of the same model identifies unnamed weights", "[captures]") {
+TEST_CASE("captures: a checkpoint of the same model identifies unnamed weights") {
     const auto weights = test::fixture("bert_micro/model.pt");
     stemma::attribution_options options;
     options.set(stemma::captures({weights}));

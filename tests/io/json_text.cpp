@@ -52,7 +52,7 @@ std::optional<std::string> strict(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("utf8_length: accepts every code point and rejects surrogates", "[core][json_text]") {
+TEST_CASE("utf8_length: accepts every code point and rejects surrogates") {
     std::size_t wrong = 0;
     for (std::uint32_t code = 0; code <= 0x11'ffff; ++code) {
         const bool is_character = code <= 0x10'ffff && (code < 0xd800 || code > 0xdfff);
@@ -63,7 +63,7 @@ TEST_CASE("utf8_length: accepts every code point and rejects surrogates", "[core
     CHECK(wrong == 0);
 }
 
-TEST_CASE("utf8_length: rejects truncated, overlong and stray bytes", "[core][json_text]") {
+TEST_CASE("utf8_length: rejects truncated, overlong and stray bytes") {
     for (std::string_view text :
          {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
           "\xf5\x80\x80\x80", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xe2(\xa1", "\xc3("}) {
@@ -73,7 +73,7 @@ TEST_CASE("utf8_length: rejects truncated, overlong and stray bytes", "[core][js
     CHECK(is_utf8(""));
 }
 
-TEST_CASE("append_json_string: round-trips", "[core][json_text]") {
+TEST_CASE("append_json_string: round-trips") {
     std::string every;
     for (std::uint32_t code = 0; code < 0x3000; ++code) {
         every += encoded(code);
@@ -84,7 +84,7 @@ TEST_CASE("append_json_string: round-trips", "[core][json_text]") {
     CHECK(json_of("a\"b\\c\n\t") == R"("a\"b\\c\n\t")");
 }
 
-TEST_CASE("append_json_string: agrees with a strict writer on random bytes", "[core][json_text]") {
+TEST_CASE("append_json_string: agrees with a strict writer on random bytes") {
     test::random_numbers random(5);
     const std::array<std::string, 8> parts{"\xe2\x82\xac",     "\xc3\xa9", "\"",   "\\",
                                            "\xf0\x9f\x98\x80", "\n",       "name", "\x1f"};
@@ -114,8 +114,7 @@ TEST_CASE("append_json_string: agrees with a strict writer on random bytes", "[c
     CHECK(valid < 19000);
 }
 
-TEST_CASE("plain_prefix: ends before every character that is not plain, wherever it is",
-          "[core][json_text]") {
+TEST_CASE("plain_prefix: ends before every character that is not plain, wherever it is") {
     for (int c = 0; c < 256; ++c) {
         const bool plain = c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
         for (std::size_t at = 0; at < 24; ++at) {
@@ -129,7 +128,7 @@ TEST_CASE("plain_prefix: ends before every character that is not plain, wherever
     CHECK(stemma::detail::plain_prefix("short") == 0);
 }
 
-TEST_CASE("append_json_string: appends", "[core][json_text]") {
+TEST_CASE("append_json_string: appends") {
     std::string out = "{";
     append_json_string("a", out);
     out.append(": ");

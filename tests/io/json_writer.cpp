@@ -89,7 +89,7 @@ json random_value(test::random_numbers& random, std::size_t depth) {
 
 } // namespace
 
-TEST_CASE("json_writer: output round-trips", "[json_writer]") {
+TEST_CASE("json_writer: output round-trips") {
     test::random_numbers random(1);
     for (int i = 0; i < 2000; ++i) {
         const auto value = random_value(random, 5);
@@ -104,7 +104,7 @@ TEST_CASE("json_writer: output round-trips", "[json_writer]") {
     }
 }
 
-TEST_CASE("json_writer: flat containers take one line, with everything in them", "[json_writer]") {
+TEST_CASE("json_writer: flat containers take one line, with everything in them") {
     string_sink sink;
     json_writer out(sink);
     out.begin_object();
@@ -127,7 +127,7 @@ TEST_CASE("json_writer: flat containers take one line, with everything in them",
                        " \"truth\": true\n}\n");
 }
 
-TEST_CASE("json_writer: any bytes make JSON", "[json_writer]") {
+TEST_CASE("json_writer: any bytes make JSON") {
     test::random_numbers random(2);
     for (int i = 0; i < 500; ++i) {
         string_sink sink;
@@ -141,7 +141,7 @@ TEST_CASE("json_writer: any bytes make JSON", "[json_writer]") {
     }
 }
 
-TEST_CASE("json_writer: numbers keep their value, and non-numbers become null", "[json_writer]") {
+TEST_CASE("json_writer: numbers keep their value, and non-numbers become null") {
     string_sink sink;
     json_writer out(sink);
     out.begin_array(true);
@@ -162,7 +162,7 @@ TEST_CASE("json_writer: numbers keep their value, and non-numbers become null", 
     CHECK(read[5].is_null());
 }
 
-TEST_CASE("json_writer: a long document is written in pieces", "[json_writer]") {
+TEST_CASE("json_writer: a long document is written in pieces") {
     struct counting_sink {
         std::size_t longest = 0;
         std::size_t size = 0;
@@ -183,6 +183,14 @@ TEST_CASE("json_writer: a long document is written in pieces", "[json_writer]") 
     out.finish();
     CHECK(sink.size > 1000000);
     CHECK(sink.longest < 100000);
+}
+
+TEST_CASE("json_line: a document on one line, of objects and lists that functions write") {
+    const auto line = stemma::detail::json_line([](auto& out) {
+        out.object("a", [&] { out.member("b", 1); });
+        out.flat_list("c", [&] { out.object([&] { out.member("d", 2); }); });
+    });
+    CHECK(line == R"({"a": {"b": 1}, "c": [{"d": 2}]})");
 }
 
 TEST_CASE("json_writer: an unknown text is null") {

@@ -36,7 +36,7 @@ std::optional<std::size_t> mapped_bytes(const std::string& path) {
 
 } // namespace
 
-TEST_CASE("mapped_file: gives the bytes of a file", "[file]") {
+TEST_CASE("mapped_file: gives the bytes of a file") {
     const test::scratch_folder folder;
     for (const auto& text :
          {std::string(), std::string("a"), std::string("\0\n\xff", 3), std::string(100000, 'x')}) {
@@ -49,7 +49,7 @@ TEST_CASE("mapped_file: gives the bytes of a file", "[file]") {
     }
 }
 
-TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", "[file]") {
+TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor") {
     const test::scratch_folder folder;
     mapped_file first(folder.make("a", "first"));
     mapped_file second(folder.make("b", "second"));
@@ -62,7 +62,7 @@ TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", 
     CHECK(moved.bytes() == "first");
 }
 
-TEST_CASE("mapped_file: holds bytes in memory, or views the caller's", "[file]") {
+TEST_CASE("mapped_file: holds bytes in memory, or views the caller's") {
     auto file = mapped_file::holding("short", "mine");
     const mapped_file moved(std::move(file));
     CHECK(moved.bytes() == "short");
@@ -79,8 +79,7 @@ TEST_CASE("mapped_file: holds bytes in memory, or views the caller's", "[file]")
     CHECK(copy == "xxx");
 }
 
-TEST_CASE("mapped_file: in small pages, maps only the parts of a new file that are read",
-          "[file]") {
+TEST_CASE("mapped_file: in small pages, maps only the parts of a new file that are read") {
     const test::scratch_folder folder;
     constexpr std::size_t size = 64U << 20U;
     constexpr std::size_t step = 1U << 20U;
@@ -96,7 +95,7 @@ TEST_CASE("mapped_file: in small pages, maps only the parts of a new file that a
     CHECK((STEMMA_IO < 2 || !mapped || *mapped <= size / 4));
 }
 
-TEST_CASE("mapped_file: rejects unreadable files by name", "[file]") {
+TEST_CASE("mapped_file: rejects unreadable files by name") {
     const test::scratch_folder folder;
     for (const auto& path : {folder.file("missing"), folder.path(), folder.file("a/b/c"),
                              folder.make("file", "") + "/below", std::string()}) {
@@ -105,11 +104,11 @@ TEST_CASE("mapped_file: rejects unreadable files by name", "[file]") {
     }
 }
 
-TEST_CASE("mapped_file: the error for an empty path says that it is empty", "[file]") {
+TEST_CASE("mapped_file: the error for an empty path says that it is empty") {
     CHECK_THROWS_WITH(mapped_file(""), Catch::Matchers::StartsWith("'': "));
 }
 
-TEST_CASE("mapped_file: a device, which may have no end, is not read", "[file]") {
+TEST_CASE("mapped_file: a device, which may have no end, is not read") {
     for (const std::string path : {"/dev/zero", "/dev/null"}) {
         if (std::filesystem::exists(path)) {
             CHECK_THROWS_WITH(mapped_file(path), path + ": is a device");

@@ -29,7 +29,7 @@ std::string content(const std::string& path) {
 
 } // namespace
 
-TEST_CASE("output_file: copies bytes in memory like those of a file", "[file]") {
+TEST_CASE("output_file: copies bytes in memory like those of a file") {
     const test::scratch_folder folder;
     const std::string bytes = "0123456789";
     const auto in = mapped_file::viewing(bytes, "mine");
@@ -39,7 +39,7 @@ TEST_CASE("output_file: copies bytes in memory like those of a file", "[file]") 
     CHECK(content(folder.file("out")) == "23456");
 }
 
-TEST_CASE("output_file: appears whole at commit, and not before", "[file]") {
+TEST_CASE("output_file: appears whole at commit, and not before") {
     const test::scratch_folder folder;
     const auto path = folder.file("out");
     for (const bool sync : {false, true}) {
@@ -56,7 +56,7 @@ TEST_CASE("output_file: appears whole at commit, and not before", "[file]") {
     }
 }
 
-TEST_CASE("output_file: without commit nothing is created or lost", "[file]") {
+TEST_CASE("output_file: without commit nothing is created or lost") {
     const test::scratch_folder folder;
     const auto path = folder.make("out", "before");
     {
@@ -68,7 +68,7 @@ TEST_CASE("output_file: without commit nothing is created or lost", "[file]") {
     CHECK(folder.file_count() == 1);
 }
 
-TEST_CASE("output_file: may replace the file being read", "[file]") {
+TEST_CASE("output_file: may replace the file being read") {
     const test::scratch_folder folder;
     std::string text;
     test::random_numbers random(3);
@@ -87,7 +87,7 @@ TEST_CASE("output_file: may replace the file being read", "[file]") {
     CHECK(mapped_bytes_stay);
 }
 
-TEST_CASE("output_file: writes ranges of files and texts in call order", "[file]") {
+TEST_CASE("output_file: writes ranges of files and texts in call order") {
     const test::scratch_folder folder;
     test::random_numbers random(5);
     const auto text = random.bytes(1U << 20U);
@@ -115,7 +115,7 @@ TEST_CASE("output_file: writes ranges of files and texts in call order", "[file]
     }
 }
 
-TEST_CASE("output_file: copies whole blocks correctly from any offset", "[file]") {
+TEST_CASE("output_file: copies whole blocks correctly from any offset") {
     const test::scratch_folder folder;
     test::random_numbers random(11);
     const auto text = random.bytes(3U << 20U);
@@ -139,7 +139,7 @@ TEST_CASE("output_file: copies whole blocks correctly from any offset", "[file]"
 
 #if STEMMA_IO >= 1 // otherwise it is read as a whole
 
-TEST_CASE("output_file: does not copy a file that was truncated", "[file]") {
+TEST_CASE("output_file: does not copy a file that was truncated") {
     const test::scratch_folder folder;
     const auto path = folder.make("in", std::string(3U << 20U, 'x'));
     const mapped_file in(path);
@@ -151,7 +151,7 @@ TEST_CASE("output_file: does not copy a file that was truncated", "[file]") {
 
 #endif
 
-TEST_CASE("files: reserving and releasing change nothing", "[file]") {
+TEST_CASE("files: reserving and releasing change nothing") {
     const test::scratch_folder folder;
     test::random_numbers random(7);
     const auto text = random.bytes(1U << 20U);
@@ -173,7 +173,7 @@ TEST_CASE("files: reserving and releasing change nothing", "[file]") {
     CHECK(same);
 }
 
-TEST_CASE("output_file: keeps the permissions of the replaced file", "[file]") {
+TEST_CASE("output_file: keeps the permissions of the replaced file") {
     const test::scratch_folder folder;
     const auto path = folder.make("model", "old");
     for (const auto mode : {std::filesystem::perms(0600), std::filesystem::perms(0755)}) {
@@ -185,7 +185,7 @@ TEST_CASE("output_file: keeps the permissions of the replaced file", "[file]") {
     }
 }
 
-TEST_CASE("output_file: replaces a target wrongly declared absent", "[file]") {
+TEST_CASE("output_file: replaces a target wrongly declared absent") {
     const test::scratch_folder folder;
     const auto path = folder.file("out");
     for (const std::string text : {"first", "second"}) {
@@ -197,7 +197,7 @@ TEST_CASE("output_file: replaces a target wrongly declared absent", "[file]") {
     CHECK(folder.file_count() == 1);
 }
 
-TEST_CASE("output_file: rejects unwritable targets by name", "[file]") {
+TEST_CASE("output_file: rejects unwritable targets by name") {
     const test::scratch_folder folder;
     for (const auto& path :
          {folder.path(), folder.file("missing/out"), folder.make("file", "") + "/below"}) {
@@ -209,7 +209,7 @@ TEST_CASE("output_file: rejects unwritable targets by name", "[file]") {
 
 #if defined(__linux__)
 
-TEST_CASE("output_file: detects a full device", "[file]") {
+TEST_CASE("output_file: detects a full device") {
     const std::string path = "/dev/full";
     for (const std::size_t size : {std::size_t{1}, std::size_t{5} << 20U}) {
         CHECK(refusal(path, [&] {
@@ -221,7 +221,7 @@ TEST_CASE("output_file: detects a full device", "[file]") {
     CHECK(std::filesystem::is_character_file(path));
 }
 
-TEST_CASE("output_file: keeps a symbolic link", "[file]") {
+TEST_CASE("output_file: keeps a symbolic link") {
     const test::scratch_folder folder;
     const auto path = folder.make("file", "before");
     std::filesystem::create_symlink("file", folder.file("link"));
@@ -232,7 +232,7 @@ TEST_CASE("output_file: keeps a symbolic link", "[file]") {
     CHECK(content(path) == "after");
 }
 
-TEST_CASE("output_file: a symbolic link to nothing leads to where the file will be", "[file]") {
+TEST_CASE("output_file: a symbolic link to nothing leads to where the file will be") {
     const test::scratch_folder folder;
     std::filesystem::create_directory(folder.file("other"));
     std::filesystem::create_symlink("other/out", folder.file("link"));

@@ -76,8 +76,7 @@ struct sink_without_name_space {
 
 } // namespace
 
-TEST_CASE("metadata_carrier: writes tag and module, and all tags if there are several",
-          "[policy][carrier]") {
+TEST_CASE("metadata_carrier: writes tag and module, and all tags if there are several") {
     CHECK(lines(stemma::metadata_carrier{}, one_tag) ==
           texts{"metadata pkg.stemma.source_module /Net/A", "metadata pkg.stemma.module a.0"});
     CHECK(lines(stemma::metadata_carrier{}, two_tags) ==
@@ -85,15 +84,13 @@ TEST_CASE("metadata_carrier: writes tag and module, and all tags if there are se
                 R"(metadata pkg.stemma.hierarchy_tags ["/Net/A", "/Net/B"])"});
 }
 
-TEST_CASE("attribute_carrier: writes attributes, a list if there are several",
-          "[policy][carrier]") {
+TEST_CASE("attribute_carrier: writes attributes, a list if there are several") {
     CHECK(lines(stemma::attribute_carrier{}, one_tag) == texts{"attribute source_module /Net/A"});
     CHECK(lines(stemma::attribute_carrier{}, two_tags) ==
           texts{"attribute source_module /Net/A", "attributes hierarchy_tags /Net/A,/Net/B"});
 }
 
-TEST_CASE("doc_string_carrier: writes one marked line that JSON readers understand",
-          "[policy][carrier]") {
+TEST_CASE("doc_string_carrier: writes one marked line that JSON readers understand") {
     const auto read = [](const operator_tags& tags) {
         const auto written = lines(stemma::doc_string_carrier{}, tags);
         REQUIRE(written.size() == 1);
@@ -108,22 +105,21 @@ TEST_CASE("doc_string_carrier: writes one marked line that JSON readers understa
     CHECK(read(hostile).at("source_module") == "/N\"\n\\\x01");
 }
 
-TEST_CASE("namespace_carrier: writes the path of the module, separated by slashes",
-          "[policy][carrier]") {
+TEST_CASE("namespace_carrier: writes the path of the module, separated by slashes") {
     CHECK(lines(stemma::namespace_carrier{}, two_tags) == texts{"namespace  a/0"});
     CHECK(stemma::namespace_carrier::spell("").empty());
 }
 
-TEST_CASE("model_carrier: writes nothing on the operators", "[policy][carrier]") {
+TEST_CASE("model_carrier: writes nothing on the operators") {
     CHECK(lines(stemma::model_carrier{}, two_tags).empty());
 }
 
-TEST_CASE("mark_carrier: writes the operator's number, whatever its tags", "[policy][carrier]") {
+TEST_CASE("mark_carrier: writes the operator's number, whatever its tags") {
     CHECK(lines(stemma::mark_carrier{}, one_tag) == texts{"mark  "});
     CHECK(lines(stemma::mark_carrier{}, two_tags) == texts{"mark  "});
 }
 
-TEST_CASE("append_mark: parse_mark reads every number back and nothing else", "[policy][carrier]") {
+TEST_CASE("append_mark: parse_mark reads every number back and nothing else") {
     for (const stemma::id number : {0U, 1U, 35U, 36U, 1295U, 1296U, 999999U, stemma::no_id - 1}) {
         std::string line;
         stemma::detail::append_mark(number, line);
@@ -136,7 +132,7 @@ TEST_CASE("append_mark: parse_mark reads every number back and nothing else", "[
     }
 }
 
-TEST_CASE("carrier_set: writes what its members write, in their order", "[policy][carrier]") {
+TEST_CASE("carrier_set: writes what its members write, in their order") {
     for (unsigned chosen = 0; chosen < 64; ++chosen) {
         const auto has = [&](unsigned bit) { return (chosen >> bit & 1U) != 0; };
         const stemma::carrier_set set{has(0), has(1), has(2), has(3), has(4), has(5)};
@@ -154,8 +150,7 @@ TEST_CASE("carrier_set: writes what its members write, in their order", "[policy
     }
 }
 
-TEST_CASE("carrier_policy: accepts the built-in carriers and rejects near misses",
-          "[policy][carrier]") {
+TEST_CASE("carrier_policy: accepts the built-in carriers and rejects near misses") {
     STATIC_REQUIRE(std::is_empty_v<stemma::metadata_carrier>);
     STATIC_REQUIRE(stemma::carrier_sink<written>);
     STATIC_REQUIRE_FALSE(stemma::carrier_sink<sink_without_name_space>);
@@ -163,8 +158,7 @@ TEST_CASE("carrier_policy: accepts the built-in carriers and rejects near misses
     STATIC_REQUIRE_FALSE(stemma::carrier_policy<not_const>);
 }
 
-TEST_CASE("records_namespaces: reads the list of carriers before the options",
-          "[policy][carrier]") {
+TEST_CASE("records_namespaces: reads the list of carriers before the options") {
     using stemma::detail::records_namespaces;
     CHECK(records_namespaces(R"({"carriers": ["namespace"], "options": {}})"));
     CHECK_FALSE(records_namespaces(R"({"carriers": [], "options": {"x": "namespace"}})"));
@@ -172,7 +166,7 @@ TEST_CASE("records_namespaces: reads the list of carriers before the options",
     CHECK_FALSE(records_namespaces(""));
 }
 
-TEST_CASE("carrier_set: is given by a list of carriers", "[policy][carrier]") {
+TEST_CASE("carrier_set: is given by a list of carriers") {
     const auto named = [](const char* list) { return stemma::carrier_set::named(list); };
     CHECK(named("metadata") == stemma::carrier_set{});
     CHECK(named("attribute,doc-string") == stemma::carrier_set{false, true, true, false, false});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/external_data.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../data_scene.hpp"
 #include "../far_tensor.hpp"
@@ -47,8 +48,7 @@ TEST_CASE("files_left_behind: lists missing files only for another folder") {
 }
 
 TEST_CASE("external_files: lists those of attributes and bodies too") {
-    const auto bytes = test::far_model().bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::far_model());
     CHECK(stemma::external_files(model) == texts{"b.bin", "c.bin", "w.bin"});
     CHECK(stemma::detail::nested_external_files(model) == texts{"b.bin", "c.bin"});
 }

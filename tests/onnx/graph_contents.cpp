@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/graph_contents.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../random_model.hpp"
@@ -79,7 +80,7 @@ void check(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("graph_contents: is the inverse of owner", "[graph_contents]") {
+TEST_CASE("graph_contents: is the inverse of owner") {
     check(test::read_bytes(test::fixture("control_flow/model.onnx")));
     check(test::read_bytes(test::fixture("shared_twice/model.functions.onnx")));
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -88,16 +89,12 @@ TEST_CASE("graph_contents: is the inverse of owner", "[graph_contents]") {
     }
 }
 
-TEST_CASE("for_each_read: lists the values a node reads, and those its bodies read and return",
-          "[graph_contents]") {
+TEST_CASE("for_each_read: lists the values a node reads, and those its bodies read and return") {
     const auto body = test::graph({test::node("Add", {"x", "a"}, {"r"}, "inside")}, {}, {"r"});
-    const auto bytes =
-        test::model(
-            test::graph({test::owner_node("If", {"c", ""}, {"y"},
-                                          {test::graph_attribute("then_branch", body)}, "if")},
-                        {"x", "c", "a"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        {test::owner_node("If", {"c", ""}, {"y"}, {test::graph_attribute("then_branch", body)},
+                          "if")},
+        {"x", "c", "a"}, {"y"});
     const stemma::graph_contents contents(model);
     std::string read;
     stemma::detail::for_each_read(model, contents, model.node_count() - 1, [&](stemma::id value) {

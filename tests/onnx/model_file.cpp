@@ -11,7 +11,7 @@
 
 namespace test::onnx_model_file {
 
-TEST_CASE("model_file: a file on disk and its bytes contain the same model", "[model_file]") {
+TEST_CASE("model_file: a file on disk and its bytes contain the same model") {
     const auto path = test::fixture("mlp/model.onnx");
     const stemma::model_file on_disk(path);
     const stemma::model_file in_memory(
@@ -22,7 +22,7 @@ TEST_CASE("model_file: a file on disk and its bytes contain the same model", "[m
     CHECK(on_disk.model().node_count() > 0);
 }
 
-TEST_CASE("model_file: rejects anything but a model", "[model_file]") {
+TEST_CASE("model_file: rejects anything but a model") {
     CHECK_THROWS_AS(stemma::model_file("/no such file"), stemma::error);
     CHECK_THROWS_AS(stemma::model_file(stemma::mapped_file::holding("{}", "text")), stemma::error);
 }

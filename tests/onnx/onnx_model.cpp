@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/onnx_model.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../find_in_model.hpp"
 #include "../model_files.hpp"
@@ -20,11 +21,10 @@ namespace {
 using stemma::graph_kind;
 using stemma::id;
 using stemma::no_id;
-using stemma::wire_model;
 
 } // namespace
 
-TEST_CASE("onnx_model: every graph has a path", "[onnx][onnx_model]") {
+TEST_CASE("onnx_model: every graph has a path") {
     const auto leaf = test::graph({test::node("Relu", {"x"}, {"y"})});
     const auto nested =
         test::graph({test::node("Tanh", {"x"}, {"z"}),
@@ -42,8 +42,7 @@ TEST_CASE("onnx_model: every graph has a path", "[onnx][onnx_model]") {
             "my.domain", "F", {}, {},
             {test::owner_node("If", {}, {}, {test::graph_attribute("then_branch", leaf)})}, "2"));
     message.inner(25, test::function("", "G", {}, {}, {}));
-    const auto bytes = message.bytes();
-    const wire_model model(bytes);
+    const test::built_model model(message);
     std::set<std::string> paths;
     for (id g = 0; g < model.graph_count(); ++g) {
         paths.insert(model.graph_path(g));
@@ -68,13 +67,12 @@ TEST_CASE("onnx_model: every graph has a path", "[onnx][onnx_model]") {
     CHECK(model.graph_path(2, 13) == "\xe2\x80\xa6/1/then_branch");
 }
 
-TEST_CASE("onnx_model: graphs know their kind, owner and function", "[onnx][onnx_model]") {
+TEST_CASE("onnx_model: graphs know their kind, owner and function") {
     const auto leaf = test::graph({test::node("Relu", {"x"}, {"y"}, "leaf")});
     auto message = test::model(test::graph({test::owner_node(
         "If", {"x"}, {"y"}, {test::graphs_attribute("b", {leaf, leaf})}, "owner")}));
     message.inner(25, test::function("d", "F", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})}));
-    const auto bytes = message.bytes();
-    const wire_model model(bytes);
+    const test::built_model model(message);
     REQUIRE(model.graph_count() == 4);
     CHECK(model.graph(0).kind == graph_kind::main);
     CHECK(model.graph(0).owner == no_id);
@@ -96,10 +94,9 @@ TEST_CASE("onnx_model: graphs know their kind, owner and function", "[onnx][onnx
     CHECK(model.graph(3).outputs.size() == 1);
 }
 
-TEST_CASE("onnx_model: a body comes after the graph that contains it", "[onnx][onnx_model]") {
+TEST_CASE("onnx_model: a body comes after the graph that contains it") {
     for (const auto& path : test::model_files()) {
-        const auto bytes = test::read_bytes(path);
-        const wire_model model(bytes);
+        const test::built_model model(test::read_bytes(path));
         CAPTURE(path);
         for (id g = 1; g < model.graph_count(); ++g) {
             if (model.graph(g).kind == graph_kind::body) {
@@ -109,13 +106,11 @@ TEST_CASE("onnx_model: a body comes after the graph that contains it", "[onnx][o
     }
 }
 
-TEST_CASE("onnx_model: inputs and outputs are by slot", "[onnx][onnx_model]") {
-    const auto bytes = test::model(test::graph({test::node("A", {}, {}),
-                                                test::node("B", {"x", "", "y"}, {"p", "", "q"}),
-                                                test::node("C", {"q"}, {})},
-                                               {"x", "y"}))
-                           .bytes();
-    const wire_model model(bytes);
+TEST_CASE("onnx_model: inputs and outputs are by slot") {
+    const test::built_model model({test::node("A", {}, {}),
+                                   test::node("B", {"x", "", "y"}, {"p", "", "q"}),
+                                   test::node("C", {"q"}, {})},
+                                  {"x", "y"});
     CHECK(model.inputs(0).empty());
     CHECK(model.output_count(0) == 0);
     REQUIRE(model.inputs(1).size() == 3);
@@ -130,12 +125,10 @@ TEST_CASE("onnx_model: inputs and outputs are by slot", "[onnx][onnx_model]") {
     CHECK(model.output_count(2) == 0);
 }
 
-TEST_CASE("onnx_model: equal nodes share operators", "[onnx][onnx_model]") {
-    const auto bytes =
+TEST_CASE("onnx_model: equal nodes share operators") {
+    const test::built_model model(
         test::model(test::graph({test::node("A", {}, {}), test::node("A", {}, {}),
-                                 test::node("A", {}, {}, "n", "d"), test::node("B", {}, {})}))
-            .bytes();
-    const wire_model model(bytes);
+                                 test::node("A", {}, {}, "n", "d"), test::node("B", {}, {})})));
     CHECK(model.operator_count() == 3);
     CHECK(model.operator_id(0) == model.operator_id(1));
     CHECK(model.operator_type(model.operator_id(3)) == "B");

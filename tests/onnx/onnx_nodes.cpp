@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/onnx_nodes.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../tagged_bytes.hpp"
 #include "../wire_builder.hpp"
@@ -23,7 +24,7 @@ using test::node;
 using nodes_of_file = stemma::onnx_nodes<stemma::wire_model>;
 using operators = stemma::onnx_operators<stemma::wire_model>;
 
-TEST_CASE("onnx_nodes: are an operator view without edges", "[onnx_nodes]") {
+TEST_CASE("onnx_nodes: are an operator view without edges") {
     STATIC_REQUIRE(stemma::named_operators<nodes_of_file>);
     STATIC_REQUIRE(stemma::parameter_readers<nodes_of_file>);
     STATIC_REQUIRE(stemma::described_operators<nodes_of_file>);
@@ -32,12 +33,10 @@ TEST_CASE("onnx_nodes: are an operator view without edges", "[onnx_nodes]") {
     STATIC_REQUIRE(stemma::operator_view<stemma::onnx_nodes<>>);
 }
 
-TEST_CASE("onnx_nodes: become operators with a graph built separately", "[onnx_nodes]") {
-    const auto bytes = test::model(test::graph({node("MatMul", {"x", "w"}, {"y"}, "first"),
-                                                node("Relu", {"y"}, {"z"}, "second")},
-                                               {"x"}, {"z"}, {"w"}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+TEST_CASE("onnx_nodes: become operators with a graph built separately") {
+    const test::built_model model(
+        {node("MatMul", {"x", "w"}, {"y"}, "first"), node("Relu", {"y"}, {"z"}, "second")}, {"x"},
+        {"z"}, {"w"});
     nodes_of_file nodes(model);
     CHECK(num_vertices(nodes.graph()) == 2);
     CHECK(nodes.name(1) == "second");
@@ -55,14 +54,11 @@ TEST_CASE("onnx_nodes: become operators with a graph built separately", "[onnx_n
     }
 }
 
-TEST_CASE("onnx_nodes: a fused normalization may also return a sum", "[onnx_nodes]") {
+TEST_CASE("onnx_nodes: a fused normalization may also return a sum") {
     const auto sum_of = [](const char* type, const char* domain) {
-        const auto bytes =
-            test::model(test::graph({node(type, {"x"}, {"y", "", "", "sum"}, "", domain),
-                                     node("SkipLayerNormalization", {"y"}, {"z"}, "", domain)},
-                                    {"x"}, {"z", "sum"}))
-                .bytes();
-        const stemma::wire_model model(bytes);
+        const test::built_model model({node(type, {"x"}, {"y", "", "", "sum"}, "", domain),
+                                       node("SkipLayerNormalization", {"y"}, {"z"}, "", domain)},
+                                      {"x"}, {"z", "sum"});
         const nodes_of_file nodes(model);
         CHECK(nodes.sum_name(1).empty());
         return std::string(nodes.sum_name(0));
@@ -72,8 +68,7 @@ TEST_CASE("onnx_nodes: a fused normalization may also return a sum", "[onnx_node
     CHECK(sum_of("SkipLayerNormalization", "other").empty());
 }
 
-TEST_CASE("onnx_nodes: metadata are those before tagging, with or without a record",
-          "[onnx_nodes]") {
+TEST_CASE("onnx_nodes: metadata are those before tagging, with or without a record") {
     const auto plain = node("Relu", {"x"}, {"y"});
     const auto foreign = test::message(plain).inner(9, test::entry("namespace", "theirs"));
     const auto tagged = test::message(plain)
@@ -81,8 +76,7 @@ TEST_CASE("onnx_nodes: metadata are those before tagging, with or without a reco
                             .inner(9, test::entry("pkg.stemma.module", "a"))
                             .inner(9, test::entry("namespace", "a"));
     for (const auto& one : {foreign, tagged}) {
-        const auto bytes = test::model(test::graph({one}, {"x"}, {"y"})).bytes();
-        const stemma::wire_model model(bytes);
+        const test::built_model model({one}, {"x"}, {"y"});
         std::vector<std::string> read;
         nodes_of_file(model).for_each_metadata(
             0, [&](std::string_view key, std::string_view value) {
@@ -92,22 +86,17 @@ TEST_CASE("onnx_nodes: metadata are those before tagging, with or without a reco
     }
 }
 
-TEST_CASE("onnx_nodes: Constants that hold weights called by a path are parameters",
-          "[onnx_nodes]") {
+TEST_CASE("onnx_nodes: Constants that hold weights called by a path are parameters") {
     const auto constant = [](std::string_view result, const test::message& tensor) {
         return test::node("Constant", {}, {std::string(result)})
             .inner(5, test::message().text(1, "value").inner(5, tensor).number(20, 4));
     };
     const auto integers = test::message().number(1, 2).number(2, 7);
-    const auto bytes =
-        test::model(
-            test::graph({constant("fc.weight", test::tensor("", {2, 2})),
-                         constant("fc.scale", test::tensor("")), constant("fc.shape", integers),
-                         constant("/fc/Constant_output_0", test::tensor("", {2})),
-                         constant("12", test::tensor("", {2}))},
-                        {}, {}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        {constant("fc.weight", test::tensor("", {2, 2})), constant("fc.scale", test::tensor("")),
+         constant("fc.shape", integers), constant("/fc/Constant_output_0", test::tensor("", {2})),
+         constant("12", test::tensor("", {2}))},
+        {}, {});
     const nodes_of_file nodes(model);
     REQUIRE(nodes.parameter_count() == 1);
     CHECK(nodes.parameter_name(0) == "fc.weight");
@@ -116,13 +105,11 @@ TEST_CASE("onnx_nodes: Constants that hold weights called by a path are paramete
     CHECK(marked[0]);
 }
 
-TEST_CASE("onnx_nodes: a convolution is fused with a sum if it reads a fourth input",
-          "[onnx_nodes]") {
+TEST_CASE("onnx_nodes: a convolution is fused with a sum if it reads a fourth input") {
     const auto joins = [](const char* type) {
         auto conv = node(type, {"x", "w", "b", "z"}, {"y"}, "conv");
         conv.text(7, "com.microsoft");
-        const auto bytes = test::model(test::graph({conv}, {"x", "z"}, {"y"}, {"w", "b"})).bytes();
-        const stemma::wire_model model(bytes);
+        const test::built_model model({conv}, {"x", "z"}, {"y"}, {"w", "b"});
         return nodes_of_file(model).joins_sum(0);
     };
     CHECK(joins("FusedConv"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/onnx_operators.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../find_in_model.hpp"
 #include "../tagged_bytes.hpp"
@@ -40,19 +41,18 @@ entries metadata_of(const operators& ops, id v) {
 
 } // namespace
 
-TEST_CASE("onnx_operators: is an operator view", "[onnx_operators]") {
+TEST_CASE("onnx_operators: is an operator view") {
     STATIC_REQUIRE(stemma::operator_view<operators>);
     STATIC_REQUIRE(stemma::operator_view<stemma::onnx_operators<>>);
 }
 
-TEST_CASE("onnx_operators: knows which parameters are uniform", "[onnx_operators]") {
+TEST_CASE("onnx_operators: knows which parameters are uniform") {
     STATIC_REQUIRE(stemma::valued_parameters<operators>);
     STATIC_REQUIRE_FALSE(stemma::valued_parameters<stemma::onnx_operators<>>);
     auto graph = test::graph({node("Add", {"zeros", "mixed"}, {"y"})}, {}, {"y"});
     graph.inner(5, test::tensor("zeros").text(9, std::string(24, '\0')));
     graph.inner(5, test::tensor("mixed").text(9, std::string(20, '\0') + "abcd"));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     const operators ops(model);
     std::vector<bool> marked{true, true};
     ops.keep_uniform(marked);
@@ -63,7 +63,7 @@ TEST_CASE("onnx_operators: knows which parameters are uniform", "[onnx_operators
     CHECK(marked == std::vector<bool>{false, false});
 }
 
-TEST_CASE("onnx_operators: knows which parameters must be weights", "[onnx_operators]") {
+TEST_CASE("onnx_operators: knows which parameters must be weights") {
     STATIC_REQUIRE(stemma::sized_parameters<operators>);
     STATIC_REQUIRE_FALSE(stemma::sized_parameters<stemma::onnx_operators<>>);
     auto graph =
@@ -72,8 +72,7 @@ TEST_CASE("onnx_operators: knows which parameters must be weights", "[onnx_opera
                     {"x"}, {"z"});
     graph.inner(5, test::tensor("w", {4, 4}));
     graph.inner(5, test::tensor("shape", {2}));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     const operators ops(model);
     std::vector<bool> marked(ops.parameter_count(), true);
     ops.keep_matrices(marked);
@@ -82,14 +81,12 @@ TEST_CASE("onnx_operators: knows which parameters must be weights", "[onnx_opera
     }
 }
 
-TEST_CASE("onnx_operators: an Identity of an initializer is also a parameter", "[onnx_operators]") {
-    const auto bytes =
-        test::model(test::graph({node("Identity", {"w"}, {"tied"}), node("Identity", {"x"}, {"i"}),
-                                 node("Add", {"w", "tied"}, {"y"}), node("Add", {"i", "w"}, {"z"}),
-                                 node("Identity", {"w"}, {"q"}, "", "other")},
-                                {"x"}, {"y", "z"}, {"w"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+TEST_CASE("onnx_operators: an Identity of an initializer is also a parameter") {
+    const test::built_model model(
+        {node("Identity", {"w"}, {"tied"}), node("Identity", {"x"}, {"i"}),
+         node("Add", {"w", "tied"}, {"y"}), node("Add", {"i", "w"}, {"z"}),
+         node("Identity", {"w"}, {"q"}, "", "other")},
+        {"x"}, {"y", "z"}, {"w"});
     const operators ops(model);
     CHECK(ops.parameter_count() == 2);
     CHECK(parameters_of(ops, 0).empty()); // it only passes one on
@@ -102,20 +99,18 @@ TEST_CASE("onnx_operators: an Identity of an initializer is also a parameter", "
     CHECK(ops.result_name(2) == "y");
 }
 
-TEST_CASE("onnx_operators: the standard domain may be spelled out", "[onnx_operators]") {
-    const auto bytes = test::model(test::graph({node("Identity", {"w"}, {"tied"}, "", "ai.onnx"),
-                                                node("Shape", {"x"}, {"s"}, "", "ai.onnx"),
-                                                node("Add", {"s", "tied"}, {"y"})},
-                                               {"x"}, {"y"}, {"w"}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+TEST_CASE("onnx_operators: the standard domain may be spelled out") {
+    const test::built_model model({node("Identity", {"w"}, {"tied"}, "", "ai.onnx"),
+                                   node("Shape", {"x"}, {"s"}, "", "ai.onnx"),
+                                   node("Add", {"s", "tied"}, {"y"})},
+                                  {"x"}, {"y"}, {"w"});
     const operators ops(model);
     CHECK(model.domain(0).empty());
     CHECK(parameters_of(ops, 2) == std::vector<std::string>{"tied"});
     CHECK(ops.hides_data(1));
 }
 
-TEST_CASE("onnx_operators: metadata are as before the file was tagged", "[onnx_operators]") {
+TEST_CASE("onnx_operators: metadata are as before the file was tagged") {
     const auto bytes = test::model(test::graph({node("MatMul", {"x", "w"}, {"y"}, "/a/MatMul")
                                                     .inner(9, test::entry("namespace", "theirs"))
                                                     .inner(9, test::entry("k", "v"))},
@@ -126,21 +121,17 @@ TEST_CASE("onnx_operators: metadata are as before the file was tagged", "[onnx_o
     CHECK(before == entries{{"namespace", "theirs"}, {"k", "v"}});
     for (unsigned set = 0; set < test::carrier_sets; ++set) {
         CAPTURE(set);
-        const auto tagged = test::tag(bytes, test::carriers_of(set));
-        const stemma::wire_model model(tagged);
+        const test::built_model model(test::tag(bytes, test::carriers_of(set)));
         CHECK(metadata_of(operators(model), 0) == before);
     }
 }
 
-TEST_CASE("onnx_operators: knows what hides data, and what reads a condition", "[onnx_operators]") {
+TEST_CASE("onnx_operators: knows what hides data, and what reads a condition") {
     const auto body = test::graph({node("Relu", {"x"}, {"b"})}, {}, {"b"});
-    const auto bytes =
-        test::model(test::graph({node("Shape", {"x"}, {"s"}), node("Not", {"s"}, {"c"}),
-                                 test::owner_node("If", {"c"}, {"y"},
-                                                  {test::graph_attribute("then_branch", body)})},
-                                {"x"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        {node("Shape", {"x"}, {"s"}), node("Not", {"s"}, {"c"}),
+         test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)})},
+        {"x"}, {"y"});
     const operators ops(model);
     CHECK(ops.hides_data(0));
     CHECK_FALSE(ops.hides_data(1));
@@ -156,14 +147,12 @@ TEST_CASE("onnx_operators: knows what hides data, and what reads a condition", "
     CHECK(ops.body(0) == no_id);
 }
 
-TEST_CASE("onnx_operators: arguments of calls are formals inside the function",
-          "[onnx_operators]") {
+TEST_CASE("onnx_operators: arguments of calls are formals inside the function") {
     auto message =
         test::model(test::graph({node("f", {"x", "w", ""}, {"y"}, "", "d")}, {"x"}, {"y"}, {"w"}));
     message.inner(
         25, test::function("d", "f", {"p", "q", "r"}, {"o"}, {node("Add", {"q", "p"}, {"o"})}));
-    const auto bytes = message.bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(message);
     const operators ops(model);
     REQUIRE(ops.function_count() == 1);
     CHECK(ops.function_domain(0) == "d");
@@ -188,8 +177,7 @@ TEST_CASE("onnx_operators: arguments of calls are formals inside the function",
 TEST_CASE("onnx_operators: knows what makes the results, in their order") {
     const auto graph = test::graph({node("Relu", {"x"}, {"a"}), node("Tanh", {"x"}, {"b"})}, {"x"},
                                    {"b", "x", "a"});
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     CHECK(operators(model).result_makers() == std::vector<id>{1, 0});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/value_definitions.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
 
@@ -16,12 +17,10 @@ namespace test::onnx_value_definitions {
 using stemma::id;
 
 TEST_CASE("definitions_of, definers_text: name all definitions of a value") {
-    const auto bytes =
-        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "a"),
-                                 test::node("Tanh", {"x"}, {"y"}), test::node("Neg", {"y"}, {"z"})},
-                                {"x"}, {"z"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model({test::node("Relu", {"x"}, {"y"}, "a"),
+                                   test::node("Tanh", {"x"}, {"y"}),
+                                   test::node("Neg", {"y"}, {"z"})},
+                                  {"x"}, {"z"}, {"y"});
     CHECK(stemma::place_of(model, 0) == "node 'a' (#0)");
     CHECK(stemma::place_of(model, 1) == "node #1");
     const auto y = model.first_output(1);
@@ -49,14 +48,11 @@ TEST_CASE("check_definitions: refuses a value that is defined twice, also in a f
 TEST_CASE("repeated_definitions: groups all definitions of a name by graph") {
     const auto relu = [](const char* out) { return test::node("Relu", {"x"}, {out}); };
     const auto body = test::graph({relu("b"), relu("y"), relu("b")}, {}, {"b"});
-    const auto bytes =
-        test::model(test::graph({relu("a"), relu("y"), relu("a"), relu("z"),
-                                 test::owner_node("If", {"x"}, {"i"},
-                                                  {test::graph_attribute("then_branch", body)}),
-                                 relu("y"), relu("a")},
-                                {"x"}, {"z"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        {relu("a"), relu("y"), relu("a"), relu("z"),
+         test::owner_node("If", {"x"}, {"i"}, {test::graph_attribute("then_branch", body)}),
+         relu("y"), relu("a")},
+        {"x"}, {"z"});
     REQUIRE(model.redefined().size() == 4);
     const auto groups = stemma::detail::repeated_definitions(model);
     REQUIRE(groups.size() == 3);
@@ -74,8 +70,7 @@ TEST_CASE("repeated_definitions: groups all definitions of a name by graph") {
 TEST_CASE("definers_text: counts what follows the first definitions") {
     const auto text_of = [](std::size_t count) {
         const std::vector nodes(count, test::node("Relu", {"x"}, {"y"}));
-        const auto bytes = test::model(test::graph(nodes, {"x"}, {"y"})).bytes();
-        const stemma::wire_model model(bytes);
+        const test::built_model model(nodes, {"x"}, {"y"});
         return stemma::detail::definers_text(model, model.first_output(0));
     };
     const std::string first = "node #0, node #1, node #2, node #3, node #4, node #5, node #6";

@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
@@ -37,17 +38,9 @@ TEST_CASE("write_rope: rejects what protobuf could not read, and leaves nothing"
     stemma::detail::message_tree rope;
     rope.add_range(0, std::uint64_t{1} << 31U); // only its size is used
     const test::scratch_folder folder;
-    const auto code_of = [](auto write) {
-        try {
-            write();
-        } catch (const stemma::error& e) {
-            return e.code();
-        }
-        return stemma::error_code::cannot_read;
-    };
-    CHECK(code_of([&] { stemma::write_rope(rope, file, model, folder.file("made")); }) ==
-          stemma::error_code::too_large);
-    CHECK(code_of([&] { static_cast<void>(stemma::detail::rope_bytes(rope, file)); }) ==
+    const auto write = [&] { stemma::write_rope(rope, file, model, folder.file("made")); };
+    CHECK(test::refusal(write).code() == stemma::error_code::too_large);
+    CHECK(test::refusal([&] { return stemma::detail::rope_bytes(rope, file); }).code() ==
           stemma::error_code::too_large);
     CHECK(folder.file_count() == 0);
 }

@@ -26,8 +26,7 @@ std::vector<std::string> annotations_of(const stemma::wire_model& model, stemma:
 
 } // namespace
 
-TEST_CASE("annotate_layers: the given nodes have one annotation, the others none",
-          "[plan][annotate_layers]") {
+TEST_CASE("annotate_layers: the given nodes have one annotation, the others none") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const test::scratch_folder folder;
     const std::vector<stemma::id> nodes{3, 5, 8};

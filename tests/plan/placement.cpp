@@ -47,7 +47,7 @@ stemma::module_placement place(const stemma::attributed_model& opened, const cha
 
 } // namespace
 
-TEST_CASE("placement: reads where modules run from a log", "[plan][placement]") {
+TEST_CASE("placement: reads where modules run from a log") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, log);
@@ -70,7 +70,7 @@ TEST_CASE("placement: reads where modules run from a log", "[plan][placement]") 
     CHECK(json["modules"][0]["providers"][cpu] == 2);
 }
 
-TEST_CASE("placement: nodes of one name match one node of the log", "[plan][placement]") {
+TEST_CASE("placement: nodes of one name match one node of the log") {
     const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"r"}, "n"),
                                                 test::node("Relu", {"r"}, {"y"}, "n")},
                                                {"x"}, {"y"}))
@@ -82,8 +82,7 @@ TEST_CASE("placement: nodes of one name match one node of the log", "[plan][plac
     CHECK(place(opened, twice.c_str()).unmatched == 1);
 }
 
-TEST_CASE("placement: an unnamed node of the log does not affect other nodes",
-          "[plan][placement]") {
+TEST_CASE("placement: an unnamed node of the log does not affect other nodes") {
     const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"r"}, "n"),
                                                 test::node("Tanh", {"r"}, {"t"}, "m"),
                                                 test::node("Exp", {"t"}, {"y"})},
@@ -103,7 +102,7 @@ TEST_CASE("placement: an unnamed node of the log does not affect other nodes",
     }
 }
 
-TEST_CASE("placement: a single provider needs no list", "[plan][placement]") {
+TEST_CASE("placement: a single provider needs no list") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement =
@@ -113,7 +112,7 @@ TEST_CASE("placement: a single provider needs no list", "[plan][placement]") {
     CHECK(placement.unmatched == 0);
 }
 
-TEST_CASE("placement: reads it from a profile", "[plan][placement]") {
+TEST_CASE("placement: reads it from a profile") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, profile);
@@ -122,7 +121,7 @@ TEST_CASE("placement: reads it from a profile", "[plan][placement]") {
     CHECK(placement.unplaced == 1);
 }
 
-TEST_CASE("placement: rejects other files", "[plan][placement]") {
+TEST_CASE("placement: rejects other files") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     for (const auto* text : {"", "hello (world)", "[]", "[{", R"([{"name": 1}])",

@@ -51,8 +51,7 @@ const stemma::attributed_model& small_model() {
 
 } // namespace
 
-TEST_CASE("precision_plan: lists a query's nodes, except Constants and unnamed ones",
-          "[plan][precision_plan]") {
+TEST_CASE("precision_plan: lists a query's nodes, except Constants and unnamed ones") {
     const auto& opened = small_model();
     const auto plan = stemma::plan_for_query(opened, "op:{MatMul,Add,Constant,Relu}");
     const auto json = nlohmann::json::parse(written(plan, opened, plan_format::ort));
@@ -61,7 +60,7 @@ TEST_CASE("precision_plan: lists a query's nodes, except Constants and unnamed o
     CHECK_THROWS_AS(stemma::plan_for_query(opened, "op:Conv"), stemma::error);
 }
 
-TEST_CASE("precision_plan: counts nodes in bodies without listing them", "[plan][precision_plan]") {
+TEST_CASE("precision_plan: counts nodes in bodies without listing them") {
     const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"), {});
     const auto plan = stemma::plan_for_query(opened, "**");
     CHECK(plan.inside > 0);
@@ -70,8 +69,7 @@ TEST_CASE("precision_plan: counts nodes in bodies without listing them", "[plan]
     }
 }
 
-TEST_CASE("precision_plan: each format has the keys that its tool reads",
-          "[plan][precision_plan]") {
+TEST_CASE("precision_plan: each format has the keys that its tool reads") {
     const auto& opened = small_model();
     const auto plan = stemma::plan_for_query(opened, "a");
     const auto json = [&](plan_format format) {
@@ -96,8 +94,7 @@ TEST_CASE("precision_plan: each format has the keys that its tool reads",
     CHECK_FALSE(stemma::parse_name<stemma::plan_format>("other"));
 }
 
-TEST_CASE("precision_plan: omits and counts names that trtexec would misread",
-          "[plan][precision_plan]") {
+TEST_CASE("precision_plan: omits and counts names that trtexec would misread") {
     const auto& opened = small_model();
     stemma::string_sink sink;
     CHECK(stemma::write_plan(sink, stemma::plan_for_query(opened, "op:Add"), opened,
@@ -105,8 +102,7 @@ TEST_CASE("precision_plan: omits and counts names that trtexec would misread",
     CHECK(sink.text.empty());
 }
 
-TEST_CASE("precision_plan: takes the deepest modules of a report, the worst first",
-          "[plan][precision_plan]") {
+TEST_CASE("precision_plan: takes the deepest modules of a report, the worst first") {
     const test::scratch_folder folder;
     const auto path = folder.make("numerics.json", report);
     const auto modules = stemma::detail::sensitive_modules(path);
@@ -127,7 +123,7 @@ TEST_CASE("precision_plan: takes the deepest modules of a report, the worst firs
     CHECK_THROWS_AS(stemma::plan_for_report(small_model(), missing), stemma::error);
 }
 
-TEST_CASE("precision_plan: rejects files other than reports", "[plan][precision_plan]") {
+TEST_CASE("precision_plan: rejects files other than reports") {
     const test::scratch_folder folder;
     for (const auto* text :
          {"", "[]", "{}", R"({"schema": "stemma.numerics/1"})",

@@ -7,11 +7,9 @@
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/io/mapped_file.hpp>
-#include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/original_model.hpp>
 #include <stemma/open/write_tagged.hpp>
-#include <stemma/record/detail/value_tags.hpp>
 
 #include <range/v3/algorithm/equal.hpp>
 
@@ -45,24 +43,6 @@ std::vector<std::string> captures_beside(const fs::path& model) {
         }
     }
     return paths;
-}
-
-/// Returns: the bytes of a file tagged as by `tag`.
-std::string tagged_bytes(const attributed_model& opened, const stemma::carrier_set& carriers) {
-    const auto& model = opened.model();
-    const auto& tagged = opened.tags();
-    stemma::detail::tag_editor editor(
-        model, opened.modules(), tagged, carriers,
-        carriers.metadata ? stemma::detail::find_value_tags(model, opened.modules(), tagged)
-                          : stemma::detail::value_tags{},
-        to_json(opened.record(carriers), opened.modules()),
-        carriers.model ? to_json(stemma::detail::to_table(tagged)) : std::string(),
-        carriers.mark ? to_json(stemma::detail::sketch_of(model, tagged.attributions))
-                      : std::string());
-    stemma::detail::rewrite plan(model, editor);
-    stemma::detail::string_splice out(model.bytes());
-    plan.write(out);
-    return std::move(out.text);
 }
 
 void check_same(const stemma::module_tree& actual, const stemma::module_tree& expected) {
@@ -106,7 +86,8 @@ void check_as_file(const std::string& path, const attribution_options& options) 
     for (const auto& carriers :
          {stemma::carrier_set{}, stemma::carrier_set{.doc_string = true, .model = true}}) {
         attributed.tag(carriers);
-        CHECK(test::bytes_of(model) == test::bytes_of(test::parse(tagged_bytes(file, carriers))));
+        CHECK(test::bytes_of(model) ==
+              test::bytes_of(test::parse(stemma::tagged_bytes(file, carriers))));
     }
 }
 
@@ -157,20 +138,18 @@ onnx::ModelProto quantized(const onnx::ModelProto& model) {
 
 } // namespace
 
-TEST_CASE("attributed_proto: agrees with the file of a message, and writes the same",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: agrees with the file of a message, and writes the same") {
     // Every fifth model where a sanitizer watches.
-    const auto paths = test::fixture_paths();
+    const auto paths = test::model_files();
     for (std::size_t i = 0; i < paths.size(); i += test::sanitized ? 5 : 1) {
         INFO(paths[i]);
         check_as_file(paths[i], {});
     }
 }
 
-TEST_CASE("attributed_proto: uses captures, including traces, as for a file",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: uses captures, including traces, as for a file") {
     std::size_t traced = 0;
-    const auto paths = test::fixture_paths();
+    const auto paths = test::model_files();
     for (std::size_t i = 0; i < paths.size(); i += test::sanitized ? 5 : 1) {
         attribution_options options;
         const auto captures = captures_beside(paths[i]);
@@ -184,13 +163,12 @@ TEST_CASE("attributed_proto: uses captures, including traces, as for a file",
     CHECK(traced > 2);
 }
 
-TEST_CASE("attributed_proto: a trace finds the nodes of a quantized model without names",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: a trace finds the nodes of a quantized model without names") {
     std::size_t nodes = 0;
     std::size_t others = 0;
     std::size_t inserted = 0;
     std::size_t astray = 0;
-    for (const auto& path : test::fixture_paths()) {
+    for (const auto& path : test::model_files()) {
         const fs::path file(path);
         if (file.filename() != "anonymous.onnx" || !fs::exists(file.parent_path() / "trace.json")) {
             continue;
@@ -229,8 +207,7 @@ TEST_CASE("attributed_proto: a trace finds the nodes of a quantized model withou
     CHECK(astray * 50 <= inserted);
 }
 
-TEST_CASE("attributed_proto: derives the tree from names without a capture",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: derives the tree from names without a capture") {
     auto model = named_model();
     const attributed_proto attributed(model);
     CHECK(attributed.known().tree_from_model());
@@ -238,20 +215,18 @@ TEST_CASE("attributed_proto: derives the tree from names without a capture",
     CHECK(attributed.modules().path(attributed.tags().attributions[1].module) == "b");
 }
 
-TEST_CASE("attributed_proto: a capture of another model is a note, and the tree comes from names",
-          "[onnx][attributed_proto]") {
-    const auto fixtures = fs::path(STEMMA_TEST_DATA) / "fixtures";
-    auto model = test::load((fixtures / "bert_micro" / "model.onnx").string());
+TEST_CASE("attributed_proto: a capture of another model is a note, and the tree comes from names") {
+    auto model = test::load(test::fixture("bert_micro/model.onnx"));
     const attributed_proto alone(model);
     attribution_options options;
-    options.captures = stemma::captures({(fixtures / "unet_tiny" / "modules.json").string()});
+    options.captures = stemma::captures({test::fixture("unet_tiny/modules.json")});
     const attributed_proto attributed(model, options);
     CHECK(attributed.known().capture_notes().size() == 1);
     check_same(attributed.modules(), alone.modules());
     check_same(attributed.tags(), alone.tags());
 }
 
-TEST_CASE("attributed_proto: reads a tagged message like its file", "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: reads a tagged message like its file") {
     auto model = named_model();
     attributed_proto(model).tag();
     attributed_proto again(model);
@@ -261,8 +236,7 @@ TEST_CASE("attributed_proto: reads a tagged message like its file", "[onnx][attr
     CHECK(test::bytes_of(model) == once);
 }
 
-TEST_CASE("attributed_proto: keeps parameters and given names as in a file",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: keeps parameters and given names as in a file") {
     auto model = named_model();
     model.mutable_graph()->mutable_node(1)->clear_name();
     const auto plain = test::bytes_of(model);
@@ -276,10 +250,9 @@ TEST_CASE("attributed_proto: keeps parameters and given names as in a file",
     CHECK(test::bytes_of(model) == test::bytes_of(test::parse(bytes)));
 }
 
-TEST_CASE("attributed_proto: keeps origins and source lines as in a file",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: keeps origins and source lines as in a file") {
     const auto source = fs::path(STEMMA_TEST_DATA) / "source" / "traced.onnx";
-    const auto fixture = fs::path(STEMMA_TEST_DATA) / "fixtures" / "control_flow" / "model.onnx";
+    const auto fixture = fs::path(test::fixture("control_flow/model.onnx"));
     for (const auto& path : {source, fixture}) {
         INFO(path);
         const auto original =
@@ -300,8 +273,7 @@ TEST_CASE("attributed_proto: keeps origins and source lines as in a file",
     }
 }
 
-TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed") {
     auto model = named_model();
     attributed_proto attributed(model, {}, "mine");
     test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
@@ -318,8 +290,7 @@ TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed",
     CHECK(test::bytes_of(model) != changed);
 }
 
-TEST_CASE("attributed_proto: rejects a message that is not a model, by the given name",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: rejects a message that is not a model, by the given name") {
     onnx::ModelProto empty;
     empty.set_ir_version(8);
     try {
@@ -330,8 +301,7 @@ TEST_CASE("attributed_proto: rejects a message that is not a model, by the given
     }
 }
 
-TEST_CASE("attributed_proto: finds the modules of nodes added by the host program",
-          "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: finds the modules of nodes added by the host program") {
     auto model = named_model();
     attributed_proto(model).tag();
     test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});

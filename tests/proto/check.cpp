@@ -4,9 +4,8 @@
 #include "../catch.hpp"
 #include "models.hpp"
 
-#include <stemma/evidence/rebuild_tree.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/proto/tag_proto.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/proto/attributed_proto.hpp>
 
 #include <algorithm>
 #include <string>
@@ -15,7 +14,7 @@ namespace test::proto_check {
 
 namespace {
 
-const std::string mlp = std::string(STEMMA_TEST_DATA) + "/fixtures/mlp/model.onnx";
+const std::string mlp = test::fixture("mlp/model.onnx");
 
 bool has_external_data(const onnx::ModelProto& model) {
     const auto& tensors = model.graph().initializer();
@@ -24,23 +23,15 @@ bool has_external_data(const onnx::ModelProto& model) {
     });
 }
 
-void tag_with(const stemma::carrier_set& carriers, onnx::ModelProto& model) {
-    const stemma::proto_model tables(model);
-    const stemma::onnx_operators ops(tables);
-    const auto rebuilt = stemma::rebuild_tree(ops);
-    auto tagged = stemma::tag_operators(ops, rebuilt.modules);
-    stemma::tag(model, rebuilt.modules, tagged, carriers);
-}
-
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
 } // namespace
 
-TEST_CASE("check: exported models are valid, also when tagged", "[onnx][check]") {
+TEST_CASE("check: exported models are valid, also when tagged") {
     int checked = 0;
-    for (const auto& path : test::fixture_paths()) {
+    for (const auto& path : test::model_files()) {
         auto model = test::load(path);
         if (has_external_data(model) ||
             stemma::check(model).verdict != stemma::check_verdict::valid) {
@@ -48,7 +39,7 @@ TEST_CASE("check: exported models are valid, also when tagged", "[onnx][check]")
         }
         INFO(path);
         ++checked;
-        tag_with({}, model);
+        stemma::attributed_proto(model).tag(stemma::carrier_set{});
         const auto result = stemma::check(model);
         CHECK(result.text.empty());
         CHECK(result.verdict == stemma::check_verdict::valid);
@@ -56,18 +47,18 @@ TEST_CASE("check: exported models are valid, also when tagged", "[onnx][check]")
     CHECK(checked > 0);
 }
 
-TEST_CASE("check: the checker rejects the attribute carrier", "[onnx][check]") {
+TEST_CASE("check: the checker rejects the attribute carrier") {
     auto model = test::load(mlp);
     REQUIRE(stemma::check(model).verdict == stemma::check_verdict::valid);
 
-    tag_with({.metadata = false, .attribute = true}, model);
+    stemma::attributed_proto(model).tag({.metadata = false, .attribute = true});
 
     const auto result = stemma::check(model);
     CHECK(result.verdict == stemma::check_verdict::invalid);
     CHECK(contains(result.text, "source_module"));
 }
 
-TEST_CASE("check: an invalid model is reported in the checker's words", "[onnx][check]") {
+TEST_CASE("check: an invalid model is reported in the checker's words") {
     auto model = test::load(mlp);
     model.mutable_graph()->mutable_node(0)->set_op_type("NoSuchOperator");
 
@@ -78,7 +69,7 @@ TEST_CASE("check: an invalid model is reported in the checker's words", "[onnx][
     CHECK(stemma::check(onnx::ModelProto()).verdict == stemma::check_verdict::invalid);
 }
 
-TEST_CASE("check: names both versions if a model is newer than the library", "[onnx][check]") {
+TEST_CASE("check: names both versions if a model is newer than the library") {
     const auto installed = std::to_string(int{onnx::Version::IR_VERSION});
     auto newer_ir = test::load(mlp);
     newer_ir.set_ir_version(onnx::Version::IR_VERSION + 5);
@@ -105,7 +96,7 @@ TEST_CASE("check: names both versions if a model is newer than the library", "[o
     CHECK(stemma::check(newer_function).verdict == stemma::check_verdict::cannot_judge);
 }
 
-TEST_CASE("check: accepts opsets of unknown domains", "[onnx][check]") {
+TEST_CASE("check: accepts opsets of unknown domains") {
     auto model = test::load(mlp);
     auto& theirs = *model.add_opset_import();
     theirs.set_domain("their.domain");

@@ -2,35 +2,18 @@
 #ifndef STEMMA_TESTS_PROTO_MODELS_HPP
 #define STEMMA_TESTS_PROTO_MODELS_HPP
 
+#include "../model_files.hpp"
+#include "../wire_builder.hpp"
 #include "newer_onnx.pb.h"
-
-#include <stemma/proto/detail/metadata_props.hpp>
 
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 namespace test {
-
-/// All exported models, by path.
-inline std::vector<std::string> fixture_paths() {
-    std::vector<std::string> paths;
-    const auto root = std::filesystem::path(STEMMA_TEST_DATA) / "fixtures";
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-        if (entry.path().extension() == ".onnx") {
-            paths.push_back(entry.path().string());
-        }
-    }
-    std::sort(paths.begin(), paths.end());
-    return paths;
-}
 
 template <class Proto = onnx::ModelProto>
 Proto parse(const std::string& bytes) {
@@ -43,12 +26,27 @@ Proto parse(const std::string& bytes) {
 
 template <class Proto = onnx::ModelProto>
 Proto load(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return parse<Proto>({std::istreambuf_iterator<char>(file), {}});
+    return parse<Proto>(read_bytes(path));
 }
 
 inline std::string bytes_of(const google::protobuf::Message& model) {
     return model.SerializeAsString();
+}
+
+/// Returns: the number of `metadata_props` in a message.
+inline unsigned metadata_field(const google::protobuf::Message& message) {
+    const auto& type = message.GetDescriptor()->name();
+    return type == "NodeProto"                               ? 9
+           : type == "ValueInfoProto"                        ? 4
+           : type == "ModelProto" || type == "FunctionProto" ? 14
+                                                             : 16; // of a graph or tensor
+}
+
+/// Appends an entry, of whatever schema.
+inline void add_metadata(google::protobuf::Message& message, const std::string& key,
+                         const std::string& value) {
+    message.MergeFromString(
+        test::message().inner(metadata_field(message), test::entry(key, value)).bytes());
 }
 
 template <class Graph>
@@ -82,13 +80,13 @@ inline void set_overload(newer_onnx::FunctionProto& function, const std::string&
 inline void add_value_info(onnx::FunctionProto& function, const std::string& name) {
     onnx::ValueInfoProto info;
     info.set_name(name);
-    stemma::detail::add_metadata(info, "theirs", "kept");
+    add_metadata(info, "theirs", "kept");
     function.mutable_unknown_fields()->AddLengthDelimited(12, info.SerializeAsString());
 }
 inline void add_value_info(newer_onnx::FunctionProto& function, const std::string& name) {
     auto& info = *function.add_value_info();
     info.set_name(name);
-    stemma::detail::add_metadata(info, "theirs", "kept");
+    add_metadata(info, "theirs", "kept");
 }
 
 template <class Node>
@@ -115,13 +113,13 @@ void fill_values(Graph& graph) {
     auto& weight = *graph.add_initializer();
     weight.set_name("layer.weight");
     weight.set_raw_data(std::string("\0\1\2\3", 4));
-    stemma::detail::add_metadata(weight, "theirs", "kept");
+    add_metadata(weight, "theirs", "kept");
     graph.add_initializer()->set_name("unread.bias");
     graph.add_sparse_initializer()->mutable_values()->set_name("sparse.weight");
     graph.add_sparse_initializer();
     graph.add_value_info()->set_name("h");
     graph.add_value_info()->set_name("of nothing");
-    stemma::detail::add_metadata(*graph.mutable_value_info(0), "theirs", "kept");
+    add_metadata(*graph.mutable_value_info(0), "theirs", "kept");
     graph.add_output()->set_name("y");
     graph.add_output()->set_name("ysecond");
 }
@@ -129,8 +127,8 @@ void fill_values(Graph& graph) {
 template <class Graph>
 void add_described_nodes(Graph& graph) {
     auto& first = add_node(graph, "MatMul", "/layer/MatMul", {"x", "layer.weight"}, {"h"});
-    stemma::detail::add_metadata(first, "namespace", "a/b");
-    stemma::detail::add_metadata(first, "theirs", "kept");
+    add_metadata(first, "namespace", "a/b");
+    add_metadata(first, "theirs", "kept");
     first.set_doc_string("two\nlines");
     auto& second = add_node(graph, "Add", "/layer/Add", {"h", "sparse.weight"}, {"h2"});
     second.set_doc_string("");
@@ -177,7 +175,7 @@ void add_function_with_call(Proto& model, const std::string& overload) {
     function.set_domain("their.domain");
     function.set_name("Block");
     set_overload(function, overload);
-    stemma::detail::add_metadata(function, "function", "has some");
+    add_metadata(function, "function", "has some");
     function.add_input("a");
     function.add_input("b");
     function.add_output("c");
@@ -204,10 +202,10 @@ Proto rare_model() {
     auto& opset = *model.add_opset_import();
     opset.set_domain("");
     opset.set_version(21);
-    stemma::detail::add_metadata(model, "theirs", "kept");
+    add_metadata(model, "theirs", "kept");
     auto& graph = *model.mutable_graph();
     graph.set_name("main");
-    stemma::detail::add_metadata(graph, "graph", "has some");
+    add_metadata(graph, "graph", "has some");
     fill_values(graph);
     add_described_nodes(graph);
     add_bodies(graph);

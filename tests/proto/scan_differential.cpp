@@ -126,7 +126,7 @@ std::string nested_bodies(std::size_t depth, const test::message& innermost) {
 
 } // namespace
 
-TEST_CASE("wire_model: reads every fixture as protobuf does", "[onnx][scan_differential]") {
+TEST_CASE("wire_model: reads every fixture as protobuf does") {
     tally counts;
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
@@ -136,7 +136,7 @@ TEST_CASE("wire_model: reads every fixture as protobuf does", "[onnx][scan_diffe
     CHECK(counts.accepted == 2 * test::model_files().size());
 }
 
-TEST_CASE("wire_model: reads restructured fixtures as protobuf does", "[onnx][scan_differential]") {
+TEST_CASE("wire_model: reads restructured fixtures as protobuf does") {
     test::random_numbers random(5);
     tally counts;
     for (const auto& path : test::model_files()) {
@@ -147,7 +147,7 @@ TEST_CASE("wire_model: reads restructured fixtures as protobuf does", "[onnx][sc
     CHECK(counts.refused == 0);
 }
 
-TEST_CASE("wire_model: reads random models as protobuf does", "[onnx][scan_differential]") {
+TEST_CASE("wire_model: reads random models as protobuf does") {
     tally counts;
     for (std::uint64_t seed = 0; seed < 2000 * rounds() / slowness; ++seed) {
         CAPTURE(seed);
@@ -156,7 +156,7 @@ TEST_CASE("wire_model: reads random models as protobuf does", "[onnx][scan_diffe
     CHECK(counts.refused == 0);
 }
 
-TEST_CASE("wire_model: agrees with protobuf on damaged fixtures", "[onnx][scan_differential]") {
+TEST_CASE("wire_model: agrees with protobuf on damaged fixtures") {
     tally counts;
     for (const auto& path : test::model_files()) {
         const auto bytes = test::read_bytes(path);
@@ -172,8 +172,7 @@ TEST_CASE("wire_model: agrees with protobuf on damaged fixtures", "[onnx][scan_d
     CHECK(counts.refused > 1000 / slowness);
 }
 
-TEST_CASE("wire_model: agrees with protobuf on damaged random models",
-          "[onnx][scan_differential]") {
+TEST_CASE("wire_model: agrees with protobuf on damaged random models") {
     tally counts;
     for (std::uint64_t seed = 0; seed < 500 * rounds() / slowness; ++seed) {
         const auto bytes = test::random_model(seed, true).bytes();
@@ -187,8 +186,7 @@ TEST_CASE("wire_model: agrees with protobuf on damaged random models",
     CHECK(counts.refused > 1000 / slowness);
 }
 
-TEST_CASE("wire_model: accepts bodies as deeply nested as protobuf does",
-          "[onnx][scan_differential]") {
+TEST_CASE("wire_model: accepts bodies as deeply nested as protobuf does") {
     tally counts;
     for (std::size_t depth = 28; depth < 40; ++depth) {
         CAPTURE(depth);
@@ -201,8 +199,7 @@ TEST_CASE("wire_model: accepts bodies as deeply nested as protobuf does",
     CHECK(counts.refused > 0);
 }
 
-TEST_CASE("wire_model: accepts unknown groups as deeply nested as protobuf does",
-          "[onnx][scan_differential]") {
+TEST_CASE("wire_model: accepts unknown groups as deeply nested as protobuf does") {
     tally counts;
     for (std::size_t depth = 90; depth < 105; ++depth) {
         test::message group;

@@ -3,92 +3,21 @@
 
 #include "../catch.hpp"
 #include "../sanitized.hpp"
+#include "../tagged_bytes.hpp"
 #include "models.hpp"
 
-#include <stemma/evidence/rebuild_tree.hpp>
-#include <stemma/onnx/detail/rewrite.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/error.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/detail/read_tags.hpp>
-#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/tag_model.hpp>
 
 #include <google/protobuf/util/message_differencer.h>
 
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace test::proto_tag_proto {
 
 namespace {
-
-using stemma::id;
-
-struct tagged_modules {
-    stemma::module_tree modules;
-    stemma::tagging found;
-};
-
-template <class Model>
-tagged_modules tag(const Model& model) {
-    const stemma::onnx_operators<Model> ops(model);
-    tagged_modules result;
-    result.modules = stemma::rebuild_tree(ops).modules;
-    result.found = stemma::tag_operators(ops, result.modules);
-    return result;
-}
-
-std::vector<stemma::carrier_set> all_carriers() {
-    std::vector<stemma::carrier_set> all;
-    for (unsigned bits = 0; bits < 32; ++bits) {
-        all.push_back({(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0, (bits & 8U) != 0,
-                       (bits & 16U) != 0});
-    }
-    return all;
-}
-
-std::string name_of(const stemma::carrier_set& carriers) {
-    std::string name = "carriers";
-    for (const auto& [carrier, used] : stemma::detail::carrier_names(carriers)) {
-        name.append(used ? " " : "").append(used ? carrier : "");
-    }
-    return name;
-}
-
-template <class Editor>
-std::string rewritten(const stemma::wire_model& model, Editor& editor) {
-    stemma::detail::rewrite plan(model, editor);
-    stemma::detail::string_splice out(model.bytes());
-    plan.write(out);
-    return std::move(out.text);
-}
-
-std::string tag_file(const std::string& bytes, const tagged_modules& with,
-                     const stemma::carrier_set& carriers) {
-    const stemma::wire_model model(bytes);
-    auto tagging = with.found;
-    stemma::detail::model_record record;
-    record.carriers = carriers;
-    record.describe(model.node_count(), stemma::detail::find_digests(model));
-    const auto text = to_json(record, with.modules);
-    const auto table = carriers.model ? to_json(stemma::detail::to_table(tagging)) : std::string();
-    stemma::detail::tag_editor editor(
-        model, with.modules, tagging, carriers,
-        carriers.metadata ? stemma::detail::find_value_tags(model, with.modules, tagging)
-                          : stemma::detail::value_tags{},
-        text, table);
-    return rewritten(model, editor);
-}
-
-std::string strip_file(const std::string& bytes) {
-    const stemma::wire_model model(bytes);
-    stemma::detail::strip_editor editor(model);
-    return rewritten(model, editor);
-}
 
 template <class Proto>
 std::string stripped(Proto model) {
@@ -112,21 +41,21 @@ void check_equal(const Proto& actual, const Proto& expected) {
 template <class Proto>
 void check_carriers(const Proto& untagged) {
     const auto bytes = test::bytes_of(untagged);
-    const auto with = tag(stemma::proto_model<Proto>(untagged));
-    const auto plain = stripped(untagged);
+    test::tagged_model file(bytes);
+    stemma::detail::model_record about;
+    about.from_model = true;
+    CHECK(stripped(untagged) == bytes);
     // Every fifth set where a sanitizer watches; which ones differs from file to file.
-    const std::size_t step = test::sanitized ? 5 : 1;
-    const auto all = all_carriers();
-    for (auto i = bytes.size() % step; i < all.size(); i += step) {
-        const auto& carriers = all[i];
-        INFO(name_of(carriers));
+    const unsigned step = test::sanitized ? 5 : 1;
+    for (auto i = static_cast<unsigned>(bytes.size() % step); i < test::carrier_sets; i += step) {
+        INFO("carriers " << i);
+        const auto carriers = test::carriers_of(i);
         auto model = untagged;
-        auto tagging = with.found;
-        stemma::tag(model, with.modules, tagging, carriers);
-        check_equal(model, test::parse<Proto>(tag_file(bytes, with, carriers)));
-        CHECK(stripped(model) == plain);
+        stemma::tag(model, file.modules, file.found, carriers, about);
+        check_equal(model, test::parse<Proto>(file.write(carriers)));
+        CHECK(stripped(model) == bytes);
         auto again = model;
-        stemma::tag(again, with.modules, tagging, carriers);
+        stemma::tag(again, file.modules, file.found, carriers, about);
         check_equal(again, model);
     }
 }
@@ -142,112 +71,40 @@ onnx::ModelProto small_model() {
     return model;
 }
 
-template <class Message>
-std::multimap<std::string, std::string> metadata(const Message& message) {
-    std::multimap<std::string, std::string> entries;
-    stemma::detail::for_each_metadata(message, [&](std::string_view key, std::string_view value) {
-        entries.emplace(key, value);
-    });
-    return entries;
-}
-
 } // namespace
 
-TEST_CASE("tag: writes the same into messages as into files, and strip removes it",
-          "[onnx][tag_proto]") {
-    for (const auto& path : test::fixture_paths()) {
+TEST_CASE("tag: writes the same into messages as into files, and strip removes it") {
+    for (const auto& path : test::model_files()) {
         INFO(path);
-        const auto untagged = test::load(path);
-        CHECK(stripped(untagged) == test::bytes_of(untagged));
-        check_carriers(untagged);
+        check_carriers(test::load(path));
     }
 }
 
-TEST_CASE("tag: keeps foreign data as in the file, in every schema", "[onnx][tag_proto]") {
-    const auto older = test::rare_model<onnx::ModelProto>();
-    CHECK(stripped(older) == test::bytes_of(older));
-    check_carriers(older);
-    const auto newer = test::rare_model<newer_onnx::ModelProto>();
-    CHECK(stripped(newer) == test::bytes_of(newer));
-    check_carriers(newer);
+TEST_CASE("tag: keeps foreign data as in the file, in every schema") {
+    check_carriers(test::rare_model<onnx::ModelProto>());
+    check_carriers(test::rare_model<newer_onnx::ModelProto>());
 }
 
-TEST_CASE("tag: replaces existing carriers", "[onnx][tag_proto]") {
-    const auto untagged = test::rare_model<onnx::ModelProto>();
-    const auto with = tag(stemma::proto_model(untagged));
-    for (const auto& first : all_carriers()) {
-        auto tagging = with.found;
-        auto tagged = untagged;
-        stemma::tag(tagged, with.modules, tagging, first);
-        for (const auto& second : all_carriers()) {
-            INFO(name_of(first) << ", then " << name_of(second));
-            auto twice = tagged;
-            stemma::tag(twice, with.modules, tagging, second);
-            auto once = untagged;
-            stemma::tag(once, with.modules, tagging, second);
-            check_equal(twice, once);
-        }
-    }
-}
-
-TEST_CASE("strip: removes from messages what was put into the file, and vice versa",
-          "[onnx][tag_proto]") {
-    const auto untagged = test::rare_model<onnx::ModelProto>();
-    const auto bytes = test::bytes_of(untagged);
-    const auto with = tag(stemma::proto_model(untagged));
-    for (const auto& carriers : all_carriers()) {
-        INFO(name_of(carriers));
-        const auto tagged = test::parse(tag_file(bytes, with, carriers));
+TEST_CASE("strip: removes from messages what was put into the file, and vice versa") {
+    const auto bytes = test::bytes_of(test::rare_model<onnx::ModelProto>());
+    test::tagged_model file(bytes);
+    for (unsigned i = 0; i < test::carrier_sets; ++i) {
+        INFO("carriers " << i);
+        const auto tagged = test::parse(file.write(test::carriers_of(i)));
         CHECK(stripped(tagged) == bytes);
-        CHECK(test::bytes_of(test::parse(strip_file(test::bytes_of(tagged)))) == bytes);
+        CHECK(test::bytes_of(test::parse(test::strip(test::bytes_of(tagged)))) == bytes);
     }
 }
 
-TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
+TEST_CASE("tag: records the caller's options") {
     auto model = small_model();
-    auto with = tag(stemma::proto_model(model));
-
-    stemma::tag(model, with.modules, with.found);
-
-    const auto first = metadata(model.graph().node(0));
-    CHECK(first.count("pkg.stemma.module") == 1);
-    CHECK(first.find("pkg.stemma.module")->second == "a");
-    CHECK(first.find("pkg.stemma.source_module")->second == "/model/a");
-    CHECK(metadata(model.graph().node(1)).find("pkg.stemma.module")->second == "b");
-    CHECK(metadata(model.graph().initializer(1)).find("pkg.stemma.hierarchy_tags")->second ==
-          "[\"/model/b\"]");
-    CHECK(metadata(model).count("pkg.stemma.model") == 1);
-}
-
-TEST_CASE("tag: the file's reader finds the modules, with every carrier", "[onnx][tag_proto]") {
-    const auto untagged = small_model();
-    const auto with = tag(stemma::proto_model(untagged));
-    for (const auto& carriers : all_carriers()) {
-        INFO(name_of(carriers));
-        auto model = untagged;
-        auto tagging = with.found;
-        stemma::tag(model, with.modules, tagging, carriers);
-        const auto bytes = test::bytes_of(model);
-        const stemma::wire_model wire(bytes);
-        const auto carried =
-            stemma::detail::read_carried_modules(wire, with.modules, tagging.tags).of;
-        const bool read = carriers.metadata || carriers.attribute || carriers.doc_string ||
-                          carriers.model || carriers.name_space;
-        for (id node = 0; node < wire.node_count(); ++node) {
-            CHECK(carried[node] == (read ? tagging.attributions[node].module : stemma::no_id));
-        }
-        CHECK(stemma::detail::find_model_record(wire)->carriers == carriers);
-    }
-}
-
-TEST_CASE("tag: records the caller's options", "[onnx][tag_proto]") {
-    auto model = small_model();
-    auto with = tag(stemma::proto_model(model));
+    const auto untagged = test::bytes_of(model);
+    const test::tagged_model file(untagged);
     stemma::detail::model_record about;
     about.from_model = true;
     about.options["select"] = "all";
 
-    stemma::tag(model, with.modules, with.found, {}, about);
+    stemma::tag(model, file.modules, file.found, {}, about);
 
     const auto bytes = test::bytes_of(model);
     const auto record = stemma::detail::find_model_record(stemma::wire_model(bytes));
@@ -255,50 +112,18 @@ TEST_CASE("tag: records the caller's options", "[onnx][tag_proto]") {
     CHECK(record->from_model);
     CHECK(record->options.at("select") == "all");
     CHECK(record->nodes == 2);
-    CHECK(record->modules.size() == with.modules.size());
+    CHECK(record->modules.size() == file.modules.size());
 }
 
-TEST_CASE("tag: saves and restores a foreign namespace", "[onnx][tag_proto]") {
+TEST_CASE("strip: a damaged entry is an error") {
     auto model = small_model();
-    stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
+    model.mutable_graph()->mutable_node(1)->mutable_unknown_fields()->AddLengthDelimited(
+        9, "\x0a\x7fshort");
     const auto before = test::bytes_of(model);
-    auto with = tag(stemma::proto_model(model));
 
-    stemma::tag(model, with.modules, with.found, {.metadata = false, .name_space = true});
+    CHECK_THROWS_AS(stemma::strip(model), stemma::error);
 
-    const auto first = metadata(model.graph().node(0));
-    CHECK(first.find("pkg.stemma.saved.namespace")->second == "theirs");
-    CHECK(first.find("namespace")->second == "a");
-    CHECK(stripped(model) == before);
-    stemma::detail::rename_metadata(model, [](std::string_view key) {
-        return key == "pkg.stemma.model" ? std::nullopt : std::optional(key);
-    });
-    stemma::strip(model);
-    CHECK(metadata(model.graph().node(0)) ==
-          std::multimap<std::string, std::string>{{"namespace", "theirs"}});
-}
-
-TEST_CASE("strip: a namespace is foreign unless the record says otherwise", "[onnx][tag_proto]") {
-    auto model = small_model();
-    stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
-    const auto before = test::bytes_of(model);
-    stemma::detail::add_metadata(model, "pkg.stemma.model", "damaged");
-
-    CHECK(stripped(model) == before);
-}
-
-TEST_CASE("tag: tags nodes added by the host program", "[onnx][tag_proto]") {
-    auto model = small_model();
-    auto with = tag(stemma::proto_model(model));
-    stemma::tag(model, with.modules, with.found);
-    test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
-
-    const auto untouched = metadata(model.graph().node(2));
-    auto again = tag(stemma::proto_model(model));
-    stemma::tag(model, again.modules, again.found);
-
-    CHECK(untouched.empty());
-    CHECK(metadata(model.graph().node(2)).find("pkg.stemma.module")->second == "b");
+    CHECK(test::bytes_of(model) == before);
 }
 
 } // namespace test::proto_tag_proto

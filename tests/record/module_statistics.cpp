@@ -45,7 +45,7 @@ void check_sums(const test::tagged_model& tagged, const stemma::module_statistic
 
 } // namespace
 
-TEST_CASE("collect_statistics: descendants add up", "[module_statistics][fixtures]") {
+TEST_CASE("collect_statistics: descendants add up") {
     for (const auto& path : test::files_called("model.onnx", ".onnx")) {
         CAPTURE(path);
         const auto bytes = test::read_bytes(path);
@@ -58,8 +58,7 @@ TEST_CASE("collect_statistics: descendants add up", "[module_statistics][fixture
     }
 }
 
-TEST_CASE("collect_statistics: operators of one type in several domains count apart",
-          "[module_statistics]") {
+TEST_CASE("collect_statistics: operators of one type in several domains count apart") {
     const auto node = [](const char* type, const char* name, const char* domain = "") {
         return test::node(type, {"x"}, {name}, name, domain);
     };
@@ -79,7 +78,7 @@ TEST_CASE("collect_statistics: operators of one type in several domains count ap
     CHECK(text == "Relu3 Gelu2 Gelu1 Tanh1 ");
 }
 
-TEST_CASE("collect_statistics: many types of operators take little time", "[module_statistics]") {
+TEST_CASE("collect_statistics: many types of operators take little time") {
     std::vector<test::message> nodes;
     for (int i = 0; i < 20000; ++i) {
         const auto number = std::to_string(i);
@@ -91,8 +90,7 @@ TEST_CASE("collect_statistics: many types of operators take little time", "[modu
     CHECK(counts.operators[0].size() == nodes.size());
 }
 
-TEST_CASE("collect_statistics: weights count where their names say, shared ones once",
-          "[module_statistics]") {
+TEST_CASE("collect_statistics: weights count where their names say, shared ones once") {
     auto graph = test::graph({test::node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),
                               test::node("MatMul", {"h", "anonymous"}, {"y"}, "/b/MatMul")},
                              {"x"}, {"y"});
@@ -112,9 +110,8 @@ TEST_CASE("collect_statistics: weights count where their names say, shared ones 
     }
 }
 
-TEST_CASE(
-    "collect_statistics: a capture's shared parameters count once, in the owners' common ancestor",
-    "[module_statistics]") {
+TEST_CASE("collect_statistics: a capture's shared parameters count once, in the owners' common "
+          "ancestor") {
     const auto bytes = test::model(test::graph()).bytes();
     const std::string_view group = R"(["in.weight","out.weight"])";
     for (const auto& groups : {std::string(group), std::string(group) + "," + std::string(group),
@@ -137,8 +134,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("collect_statistics: of a module's parameters with one name, the first is the shared one",
-          "[module_statistics]") {
+TEST_CASE(
+    "collect_statistics: of a module's parameters with one name, the first is the shared one") {
     stemma::module_tree_builder builder;
     for (const auto m : {builder.child(0, "a"), builder.child(0, "b")}) {
         for (const std::int64_t size : {8, 2}) {
@@ -153,8 +150,7 @@ TEST_CASE("collect_statistics: of a module's parameters with one name, the first
     CHECK(counts.parameters == std::vector<std::uint64_t>{12, 10, 10});
 }
 
-TEST_CASE("collect_statistics: lists what the file stores along with what is declared, by type",
-          "[module_statistics]") {
+TEST_CASE("collect_statistics: lists what the file stores along with what is declared, by type") {
     stemma::detail::capture_reader reader;
     reader.read(R"({"modules":[{"name":""},{"name":"in","own_parameters":
         [{"name":"weight","shape":[4,2],"trainable":true}]}]})",
@@ -179,7 +175,7 @@ TEST_CASE("collect_statistics: lists what the file stores along with what is dec
     CHECK(counts.weights[0][2].elements == 4);
 }
 
-TEST_CASE("bytes_text: one digit after the point, from a thousand bytes", "[module_statistics]") {
+TEST_CASE("bytes_text: one digit after the point, from a thousand bytes") {
     CHECK(stemma::bytes_text(0) == "0 B");
     CHECK(stemma::bytes_text(999) == "999 B");
     CHECK(stemma::bytes_text(1000) == "1.0 kB");

@@ -35,7 +35,7 @@ nlohmann::json sidecar_of(test::tagged_model& tagged) {
 
 } // namespace
 
-TEST_CASE("to_string: every kind of value has a name", "[sidecar]") {
+TEST_CASE("to_string: every kind of value has a name") {
     using kind = stemma::value_kind;
     for (const auto k : {kind::result, kind::input, kind::formal, kind::initializer,
                          kind::sparse_initializer, kind::undefined}) {
@@ -43,7 +43,7 @@ TEST_CASE("to_string: every kind of value has a name", "[sidecar]") {
     }
 }
 
-TEST_CASE("write_sidecar: describes every module, node and value", "[sidecar]") {
+TEST_CASE("write_sidecar: describes every module, node and value") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(name);
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
@@ -81,7 +81,7 @@ TEST_CASE("write_sidecar: describes every module, node and value", "[sidecar]") 
     }
 }
 
-TEST_CASE("write_sidecar: of a very long path of a graph the end is shown", "[sidecar]") {
+TEST_CASE("write_sidecar: of a very long path of a graph the end is shown") {
     const auto body = [](const char* value, const std::vector<test::message>& more) {
         auto nodes = more;
         nodes.push_back(test::node("Relu", {"x"}, {value}));
@@ -103,7 +103,7 @@ TEST_CASE("write_sidecar: of a very long path of a graph the end is shown", "[si
     CHECK(graphs == std::vector<std::string>{"", cut, cut, cut + "/0/else_branch"});
 }
 
-TEST_CASE("write_sidecar: nodes name very deep modules as the modules do", "[sidecar]") {
+TEST_CASE("write_sidecar: nodes name very deep modules as the modules do") {
     std::string path = "layer";
     std::string scope = "/layer";
     while (path.size() < 3000) {

@@ -27,7 +27,7 @@ stemma::tag_summary summary_of(test::tagged_model& tagged) {
 
 } // namespace
 
-TEST_CASE("summarize: every node is counted once", "[summary][fixtures]") {
+TEST_CASE("summarize: every node is counted once") {
     for (const auto& path : test::files_called("model.onnx", ".onnx")) {
         CAPTURE(path);
         const auto bytes = test::read_bytes(path);
@@ -49,7 +49,7 @@ TEST_CASE("summarize: every node is counted once", "[summary][fixtures]") {
     }
 }
 
-TEST_CASE("summarize: some nodes are summarized like all", "[summary]") {
+TEST_CASE("summarize: some nodes are summarized like all") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     test::tagged_model tagged(bytes);
     stemma::evidence_context<test::tagged_model::operators, stemma::module_tree> context(
@@ -63,7 +63,7 @@ TEST_CASE("summarize: some nodes are summarized like all", "[summary]") {
     CHECK(summary.tags[0].first == tagged.found.tags.text(tagged.found.attributions[0].module));
 }
 
-TEST_CASE("summarize: if nothing names a module, no node is tagged", "[summary]") {
+TEST_CASE("summarize: if nothing names a module, no node is tagged") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/anonymous.onnx"));
     test::tagged_model tagged(bytes);
     const auto summary = summary_of(tagged);
@@ -78,7 +78,7 @@ TEST_CASE("summarize: if nothing names a module, no node is tagged", "[summary]"
     CHECK(summary_of(one).tagged == 0);
 }
 
-TEST_CASE("is_tagged: holds below the root, or if surely the root's", "[summary]") {
+TEST_CASE("is_tagged: holds below the root, or if surely the root's") {
     using stemma::attribution;
     using stemma::provenance;
     const auto none = stemma::no_id;
@@ -90,7 +90,7 @@ TEST_CASE("is_tagged: holds below the root, or if surely the root's", "[summary]
     CHECK(stemma::detail::is_tagged({3, none, 0.3F, provenance::producer, false}));
 }
 
-TEST_CASE("is_only_below: holds for low confidence, or an uncertain root", "[summary]") {
+TEST_CASE("is_only_below: holds for low confidence, or an uncertain root") {
     using stemma::provenance;
     const auto none = stemma::no_id;
     CHECK(stemma::detail::is_only_below({3, none, 0.5F, provenance::between, false}));
@@ -100,7 +100,7 @@ TEST_CASE("is_only_below: holds for low confidence, or an uncertain root", "[sum
     CHECK_FALSE(stemma::detail::is_only_below({0, none, 0.95F, provenance::scope, false}));
 }
 
-TEST_CASE("tag_summary: no nodes count as fully covered", "[summary]") {
+TEST_CASE("tag_summary: no nodes count as fully covered") {
     CHECK(stemma::tag_summary{}.coverage() == 1);
     stemma::tag_summary half;
     half.nodes = 4;
@@ -108,7 +108,7 @@ TEST_CASE("tag_summary: no nodes count as fully covered", "[summary]") {
     CHECK(half.coverage() == 0.5);
 }
 
-TEST_CASE("write_json: writes the counts", "[summary]") {
+TEST_CASE("write_json: writes the counts") {
     const auto bytes = test::read_bytes(test::fixture("control_flow/model.onnx"));
     test::tagged_model tagged(bytes);
     auto summary = summary_of(tagged);

@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../checkpoint_files.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
@@ -42,7 +43,7 @@ const stemma::parameter_origin& origin_of(const std::vector<stemma::parameter_or
 
 } // namespace
 
-TEST_CASE("identify_parameters: readers tell what names do not", "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: readers tell what names do not") {
     const stemma::attributed_model opened(test::fixture("lstm_classifier/model.onnx"), {});
     const auto origins = stemma::identify_parameters(opened);
     REQUIRE(origins.size() == opened.model().tensors().size());
@@ -60,8 +61,7 @@ TEST_CASE("identify_parameters: readers tell what names do not", "[weights][iden
           stemma::parameter_origin::basis_kind::name);
 }
 
-TEST_CASE("identify_parameters: the code in docs/weights.md works",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: the code in docs/weights.md works") {
     const auto model = stemma::open(test::fixture("lstm_classifier/model.onnx"));
     std::map<std::string, std::vector<std::string>> made_from;
     const auto tensors = model.parts().model().tensors();
@@ -74,7 +74,7 @@ TEST_CASE("identify_parameters: the code in docs/weights.md works",
     CHECK(made_from.at("pool.score.weight") == std::vector<std::string>{"onnx::MatMul_450"});
 }
 
-TEST_CASE("identify_parameters: values tell without names", "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: values tell without names") {
     const auto checkpoint = stemma::read_checkpoint(test::fixture("unet_tiny/model.pt"));
     const stemma::attributed_model opened(test::fixture("unet_tiny/anonymous.onnx"), {});
     const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
@@ -89,8 +89,7 @@ TEST_CASE("identify_parameters: values tell without names", "[weights][identify_
     CHECK(stemma::unused_entries(checkpoint, origins).empty());
 }
 
-TEST_CASE("identify_parameters: one of several equal entries represents all that are read",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: one of several equal entries represents all that are read") {
     const auto checkpoint = stemma::read_checkpoint(test::fixture("bert_micro_fresh/model.pt"));
     const stemma::attributed_model opened(test::fixture("bert_micro_fresh/model.onnx"), {});
     const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
@@ -99,8 +98,7 @@ TEST_CASE("identify_parameters: one of several equal entries represents all that
     CHECK(first.shared.size() == 4);
 }
 
-TEST_CASE("identify_parameters: a folded convolution of doubles has the values of the checkpoint",
-          "[weights]") {
+TEST_CASE("identify_parameters: a folded convolution of doubles has the values of the checkpoint") {
     using stemma::detail::bytes_of;
     const std::vector<std::pair<std::string, std::vector<double>>> saved{
         {"c.weight", {0.1, 0.2}}, {"c.bias", {0.3, 0.4}},         {"n.weight", {0.5, 0.6}},
@@ -134,8 +132,7 @@ TEST_CASE("identify_parameters: a folded convolution of doubles has the values o
             .inner(5, tensor("onnx::Conv_8", {2, 1, 1}, weight))
             .inner(5, tensor("onnx::Conv_9", {2}, bias));
     const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
+    const auto opened = test::open_graph(graph);
     const auto checkpoint = stemma::read_checkpoint(
         folder.make("model.safetensors", test::little(header.size(), 8) + header + data));
     const auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});
@@ -145,8 +142,7 @@ TEST_CASE("identify_parameters: a folded convolution of doubles has the values o
     }
 }
 
-TEST_CASE("identify_parameters: numbers of values tell whether folded convolutions had biases",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: numbers of values tell whether folded convolutions had biases") {
     const stemma::attributed_model biased(STEMMA_TEST_DATA "/weights/folded.onnx", {});
     CHECK(origin_of(stemma::identify_parameters(biased), biased, "onnx::Conv_22").entries ==
           std::vector<std::string>{"0.bias", "1.weight", "1.bias", "1.running_mean",
@@ -159,8 +155,7 @@ TEST_CASE("identify_parameters: numbers of values tell whether folded convolutio
     }
 }
 
-TEST_CASE("identify_parameters: a computed weight of a convolution without norm has weight norm",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: a computed weight of a convolution without norm has weight norm") {
     const stemma::attributed_model opened(STEMMA_TEST_DATA "/weights/normed.onnx", {});
     const auto origins = stemma::identify_parameters(opened);
     const auto& computed = origin_of(origins, opened, "onnx::Conv_14");
@@ -170,21 +165,15 @@ TEST_CASE("identify_parameters: a computed weight of a convolution without norm 
           stemma::parameter_origin::transform_kind::as_is);
 }
 
-TEST_CASE("identify_parameters: a copy is named like the entry that the initializer stands for too",
-          "[weights][identify_parameters]") {
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(
-        folder.make("model.onnx",
-                    test::model(test::graph({test::node("Identity", {"a.bias"}, {"b.bias"}),
-                                             test::node("Add", {"x", "a.bias"}, {"h"}, "/a/Add"),
-                                             test::node("Add", {"h", "b.bias"}, {"y"}, "/b/Add")},
-                                            {"x"}, {"y"})
-                                    .inner(5, test::tensor("a.bias", {2}, std::string(8, '\0'))))
-                        .bytes()),
-        {});
-    const auto checkpoint = stemma::read_checkpoint(
-        folder.make("old.safetensors", test::safetensors(std::vector<test::float_tensor>{
-                                           {"a.bias", {2}, {0, 0}}, {"b.bias", {2}, {0, 0}}})));
+TEST_CASE(
+    "identify_parameters: a copy is named like the entry that the initializer stands for too") {
+    const auto opened =
+        test::open_graph(test::graph({test::node("Identity", {"a.bias"}, {"b.bias"}),
+                                      test::node("Add", {"x", "a.bias"}, {"h"}, "/a/Add"),
+                                      test::node("Add", {"h", "b.bias"}, {"y"}, "/b/Add")},
+                                     {"x"}, {"y"})
+                             .inner(5, test::tensor("a.bias", {2}, std::string(8, '\0'))));
+    const auto checkpoint = test::saved({{"a.bias", {2}, {0, 0}}, {"b.bias", {2}, {0, 0}}});
     for (const auto& options : {stemma::identify_options{}, {.known = &checkpoint}}) {
         const auto origin = stemma::identify_parameters(opened, options).front();
         CHECK(origin.entries == std::vector<std::string>{"a.bias"});
@@ -192,26 +181,18 @@ TEST_CASE("identify_parameters: a copy is named like the entry that the initiali
     }
 }
 
-TEST_CASE("identify_parameters: axes may be permuted where the shape does not tell",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: axes may be permuted where the shape does not tell") {
     const auto bytes = [](const std::vector<float>& values) {
         return stemma::detail::bytes_of(values);
     };
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(
-        folder.make(
-            "model.onnx",
-            test::model(test::graph({test::node("Conv", {"x", "u.c.weight"}, {"h"}, "/u/c/Conv"),
-                                     test::node("Conv", {"h", "onnx::Conv_7"}, {"y"}, "/u/Conv")},
-                                    {"x"}, {"y"})
-                            .inner(5, test::tensor("u.c.weight", {2, 1, 1}, bytes({5, 6})))
-                            .inner(5, test::tensor("onnx::Conv_7", {2, 2, 1}, bytes({1, 3, 2, 4}))))
-                .bytes()),
-        {});
-    const auto checkpoint = stemma::read_checkpoint(
-        folder.make("old.safetensors",
-                    test::safetensors(std::vector<test::float_tensor>{
-                        {"u.w", {2, 2, 1}, {1, 2, 3, 4}}, {"u.c.weight", {2, 1, 1}, {5, 6}}})));
+    const auto opened = test::open_graph(
+        test::graph({test::node("Conv", {"x", "u.c.weight"}, {"h"}, "/u/c/Conv"),
+                     test::node("Conv", {"h", "onnx::Conv_7"}, {"y"}, "/u/Conv")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("u.c.weight", {2, 1, 1}, bytes({5, 6})))
+            .inner(5, test::tensor("onnx::Conv_7", {2, 2, 1}, bytes({1, 3, 2, 4}))));
+    const auto checkpoint =
+        test::saved({{"u.w", {2, 2, 1}, {1, 2, 3, 4}}, {"u.c.weight", {2, 1, 1}, {5, 6}}});
     const auto right = stemma::identify_parameters(opened, {.known = &checkpoint});
     const auto& permuted = origin_of(right, opened, "onnx::Conv_7");
     CHECK(permuted.entries == std::vector<std::string>{"u.w"});
@@ -226,31 +207,20 @@ TEST_CASE("identify_parameters: axes may be permuted where the shape does not te
           stemma::detail::confidence::entry_named);
 }
 
-TEST_CASE("identify_parameters: entries of modules at the root are concatenated, too",
-          "[weights][identify_parameters]") {
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(
-        folder.make(
-            "model.onnx",
-            test::model(
-                test::graph({test::node("MatMul", {"x", "onnx::MatMul_3"}, {"y"}, "/MatMul")},
-                            {"x"}, {"y"})
-                    .inner(5, test::tensor("onnx::MatMul_3", {2, 4},
-                                           stemma::detail::bytes_of(
-                                               std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8}))))
-                .bytes()),
-        {});
-    const auto checkpoint = stemma::read_checkpoint(folder.make(
-        "old.safetensors",
-        test::safetensors(std::vector<test::float_tensor>{{"gate.weight", {2, 2}, {1, 2, 3, 4}},
-                                                          {"up.weight", {2, 2}, {5, 6, 7, 8}}})));
+TEST_CASE("identify_parameters: entries of modules at the root are concatenated, too") {
+    const auto opened = test::open_graph(
+        test::graph({test::node("MatMul", {"x", "onnx::MatMul_3"}, {"y"}, "/MatMul")}, {"x"}, {"y"})
+            .inner(5, test::tensor(
+                          "onnx::MatMul_3", {2, 4},
+                          stemma::detail::bytes_of(std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8}))));
+    const auto checkpoint =
+        test::saved({{"gate.weight", {2, 2}, {1, 2, 3, 4}}, {"up.weight", {2, 2}, {5, 6, 7, 8}}});
     const auto origin = stemma::identify_parameters(opened, {.known = &checkpoint}).front();
     CHECK(origin.transform == stemma::parameter_origin::transform_kind::concatenated);
     CHECK(origin.entries == std::vector<std::string>{"gate.weight", "up.weight"});
 }
 
-TEST_CASE("identify_parameters: the file alone, with its modules and with its weights agree",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: the file alone, with its modules and with its weights agree") {
     for (const std::string name : {"attention", "folded", "handed", "normed"}) {
         INFO(name);
         const auto data = std::string(STEMMA_TEST_DATA "/weights/") + name;
@@ -270,8 +240,7 @@ TEST_CASE("identify_parameters: the file alone, with its modules and with its we
     }
 }
 
-TEST_CASE("identify_parameters: every call of a function has the entries of its module",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: every call of a function has the entries of its module") {
     for (const std::string name : {"bert_micro", "shared_twice"}) {
         INFO(name);
         const auto checkpoint = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
@@ -289,20 +258,15 @@ TEST_CASE("identify_parameters: every call of a function has the entries of its 
 }
 
 TEST_CASE(
-    "identify_parameters: square matrices called like no entry were computed, or may have been",
-    "[weights][identify_parameters]") {
-    const test::scratch_folder folder;
-    const auto saved = stemma::read_checkpoint(folder.make(
-        "model.safetensors", test::safetensors(std::vector<test::float_tensor>{
-                                 {"a.weight", {2, 2}, {1, 2, 3, 4}}, {"a.bias", {2}, {1, 2}}})));
+    "identify_parameters: square matrices called like no entry were computed, or may have been") {
+    const auto saved = test::saved({{"a.weight", {2, 2}, {1, 2, 3, 4}}, {"a.bias", {2}, {1, 2}}});
     const auto find = [&](const test::message& product, const std::string& weight,
                           const std::string& bias) {
         auto graph =
             test::graph({product, test::node("Add", {"h", bias}, {"y"}, "/a/Add")}, {"x"}, {"y"});
         graph.inner(5, test::tensor(weight, {2, 2}, std::string(16, '\0')))
             .inner(5, test::tensor(bias, {2}, std::string(8, '\0')));
-        const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                              {});
+        const auto opened = test::open_graph(graph);
         return stemma::identify_parameters(opened, {.known = &saved, .contents = false}).front();
     };
     using transform = stemma::parameter_origin::transform_kind;
@@ -325,8 +289,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "identify_parameters: names that a quantizer made are of the weight, also without entries",
-    "[weights][identify_parameters]") {
+    "identify_parameters: names that a quantizer made are of the weight, also without entries") {
     const auto graph =
         test::graph({test::node("DequantizeLinear", {"fc.weight_quantized", "fc.weight_scale"},
                                 {"w"}, "/fc/DequantizeLinear"),
@@ -341,9 +304,7 @@ TEST_CASE(
                           .text(9, "abcd"))
             .inner(5, test::tensor("fc.weight_scale", {2}, "abcdefgh"))
             .inner(5, test::tensor("fc.input_scale", {2}, "abcdefgh"));
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
+    const auto opened = test::open_graph(graph);
     const auto origins = stemma::identify_parameters(opened);
     for (const auto* name : {"fc.weight_quantized", "fc.weight_scale"}) {
         const auto& origin = origin_of(origins, opened, name);
@@ -356,8 +317,7 @@ TEST_CASE(
     CHECK_FALSE(plain.quantized);
 }
 
-TEST_CASE("identify_parameters: PyTorch's conventions apply only to what comes from PyTorch",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: PyTorch's conventions apply only to what comes from PyTorch") {
     const auto make = [](std::string_view producer, const std::string& slash) {
         const auto graph =
             test::graph({test::node("Conv", {"x", "net/conv1/Conv2D:0", "net/conv1/BiasAdd:0"},
@@ -380,8 +340,7 @@ TEST_CASE("identify_parameters: PyTorch's conventions apply only to what comes f
     CHECK(count(make("tf2onnx", "/")) == 2);
 }
 
-TEST_CASE("identify_parameters: extents of any size are compared without overflow",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: extents of any size are compared without overflow") {
     constexpr auto largest = std::numeric_limits<std::int64_t>::max();
     using extents = std::vector<std::int64_t>;
     CHECK(stemma::detail::is_tripled(extents{96, 32}));
@@ -430,8 +389,7 @@ struct scaled_convolution {
 
 } // namespace
 
-TEST_CASE("identify_parameters: what is computed from several entries is none of them",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: what is computed from several entries is none of them") {
     const scaled_convolution frozen({{"weight", {2}, {1, 2}},
                                      {"bias", {2}, {3, 4}},
                                      {"running_mean", {2}, {1, 7}},
@@ -445,24 +403,16 @@ TEST_CASE("identify_parameters: what is computed from several entries is none of
     }
 }
 
-TEST_CASE("identify_parameters: a parameter keeps its name unless something is computed from it",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: a parameter keeps its name unless something is computed from it") {
     const auto find = [](const std::string& scale, bool declares) {
         const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2});
-        const test::scratch_folder folder;
-        const stemma::attributed_model opened(
-            folder.make(
-                "model.onnx",
-                test::model(test::graph({test::node("Mul", {"x", scale}, {"h"}, "/n/Mul"),
-                                         test::node("Add", {"h", "c.bias"}, {"y"}, "/c/Add")},
-                                        {"x"}, {"y"})
-                                .inner(5, test::tensor(scale, {2}, bytes))
-                                .inner(5, test::tensor("c.bias", {2}, bytes)))
-                    .bytes()),
-            {});
-        const auto saved = stemma::read_checkpoint(folder.make(
-            "new.safetensors", test::safetensors(std::vector<test::float_tensor>{
-                                   {"n.weight", {2}, {3, 4}}, {"c.bias", {2}, {3, 4}}})));
+        const auto opened =
+            test::open_graph(test::graph({test::node("Mul", {"x", scale}, {"h"}, "/n/Mul"),
+                                          test::node("Add", {"h", "c.bias"}, {"y"}, "/c/Add")},
+                                         {"x"}, {"y"})
+                                 .inner(5, test::tensor(scale, {2}, bytes))
+                                 .inner(5, test::tensor("c.bias", {2}, bytes)));
+        const auto saved = test::saved({{"n.weight", {2}, {3, 4}}, {"c.bias", {2}, {3, 4}}});
         const auto origins = stemma::identify_parameters(
             opened, {.known = declares ? &saved : nullptr, .contents = false});
         return origin_of(origins, opened, scale);
@@ -478,24 +428,19 @@ TEST_CASE("identify_parameters: a parameter keeps its name unless something is c
     }
 }
 
-TEST_CASE("identify_parameters: a folded convolution of a module with others inside may be theirs",
-          "[weights][identify_parameters]") {
+TEST_CASE(
+    "identify_parameters: a folded convolution of a module with others inside may be theirs") {
     const auto find = [](const std::string& activation) {
         const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4});
-        const test::scratch_folder folder;
-        const stemma::attributed_model opened(
-            folder.make(
-                "model.onnx",
-                test::model(test::graph({test::node("Conv", {"x", "onnx::Conv_7", "onnx::Conv_8"},
-                                                    {"h"}, "/s/s.0/Conv"),
-                                         test::node("Relu", {"h"}, {"i"}, activation),
-                                         test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
-                                        {"x"}, {"y"})
-                                .inner(5, test::tensor("t.bias", {4}, bytes))
-                                .inner(5, test::tensor("onnx::Conv_7", {4, 1, 1}, bytes))
-                                .inner(5, test::tensor("onnx::Conv_8", {4}, bytes)))
-                    .bytes()),
-            {});
+        const auto opened =
+            test::open_graph(test::graph({test::node("Conv", {"x", "onnx::Conv_7", "onnx::Conv_8"},
+                                                     {"h"}, "/s/s.0/Conv"),
+                                          test::node("Relu", {"h"}, {"i"}, activation),
+                                          test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
+                                         {"x"}, {"y"})
+                                 .inner(5, test::tensor("t.bias", {4}, bytes))
+                                 .inner(5, test::tensor("onnx::Conv_7", {4, 1, 1}, bytes))
+                                 .inner(5, test::tensor("onnx::Conv_8", {4}, bytes)));
         return origin_of(stemma::identify_parameters(opened), opened, "onnx::Conv_7");
     };
     const auto leaf = find("/s/s.2/Relu");
@@ -504,22 +449,16 @@ TEST_CASE("identify_parameters: a folded convolution of a module with others ins
     CHECK(find("/s/s.0/a/Relu").confidence < stemma::detail::confidence::entry_below);
 }
 
-TEST_CASE("identify_parameters: what ONNX Runtime stores in blocks is no parameter of that name",
-          "[weights][identify_parameters]") {
+TEST_CASE("identify_parameters: what ONNX Runtime stores in blocks is no parameter of that name") {
     const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4});
-    const test::scratch_folder folder;
-    const stemma::attributed_model opened(
-        folder.make(
-            "model.onnx",
-            test::model(test::graph({test::node("Conv", {"x", "reorder"}, {"h"}, "/Conv"),
-                                     test::node("Conv", {"h", "reorder_token_1"}, {"i"}, "/c/Conv"),
-                                     test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
-                                    {"x"}, {"y"})
-                            .inner(5, test::tensor("t.bias", {4}, bytes))
-                            .inner(5, test::tensor("reorder", {4, 1, 1}, bytes))
-                            .inner(5, test::tensor("reorder_token_1", {2, 2, 1}, bytes)))
-                .bytes()),
-        {});
+    const auto opened = test::open_graph(
+        test::graph({test::node("Conv", {"x", "reorder"}, {"h"}, "/Conv"),
+                     test::node("Conv", {"h", "reorder_token_1"}, {"i"}, "/c/Conv"),
+                     test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("t.bias", {4}, bytes))
+            .inner(5, test::tensor("reorder", {4, 1, 1}, bytes))
+            .inner(5, test::tensor("reorder_token_1", {2, 2, 1}, bytes)));
     const auto origins = stemma::identify_parameters(opened);
     CHECK(origin_of(origins, opened, "reorder").basis !=
           stemma::parameter_origin::basis_kind::name);

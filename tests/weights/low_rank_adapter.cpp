@@ -5,12 +5,15 @@
 #include "../checkpoint_files.hpp"
 #include "../scratch_folder.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace test::weights_low_rank_adapter {
 
 namespace {
+
+using strings = std::vector<std::string>;
 
 /// A change of two rows by three columns, of rank one.
 std::string tensors(const std::string& owner) {
@@ -24,10 +27,17 @@ std::string tensors(const std::string& owner) {
         bytes);
 }
 
+std::map<std::string, std::string> match(const strings& names, const strings& entries) {
+    std::vector<stemma::parameter_origin> origins;
+    for (const auto& entry : entries) {
+        origins.emplace_back().entries = {entry};
+    }
+    return stemma::detail::match_adapter_names(names, origins, "adapter");
+}
+
 } // namespace
 
-TEST_CASE("low_rank_adapter: the product is scaled as the config says",
-          "[weights][low_rank_adapter]") {
+TEST_CASE("low_rank_adapter: the product is scaled as the config says") {
     const test::scratch_folder folder;
     static_cast<void>(folder.make("adapter_model.safetensors", tensors("a.fc")));
     const auto path = folder.file("");
@@ -49,7 +59,7 @@ TEST_CASE("low_rank_adapter: the product is scaled as the config says",
           std::vector<float>{10, 100, 20, 200, 30, 300});
 }
 
-TEST_CASE("low_rank_adapter: other files are refused", "[weights][low_rank_adapter]") {
+TEST_CASE("low_rank_adapter: other files are refused") {
     const test::scratch_folder folder;
     const auto file = folder.make("adapter_model.safetensors", tensors("a.fc"));
     for (const std::string config :
@@ -78,8 +88,7 @@ TEST_CASE("low_rank_adapter: other files are refused", "[weights][low_rank_adapt
                     stemma::error);
 }
 
-TEST_CASE("low_rank_adapter: biases and further adapters are refused, not mixed up",
-          "[weights][low_rank_adapter]") {
+TEST_CASE("low_rank_adapter: biases and further adapters are refused, not mixed up") {
     const test::scratch_folder folder;
     const auto with = [&](const std::string& name, const std::string& shape) {
         return folder.make(
@@ -96,6 +105,31 @@ TEST_CASE("low_rank_adapter: biases and further adapters are refused, not mixed 
                       Catch::Contains("fc.lora_B.bias: is not supported"));
     CHECK_THROWS_WITH(stemma::low_rank_adapter(with("lora_B.other.weight", "[2,1]")),
                       Catch::Contains("belongs to a different adapter than fc.lora_B"));
+}
+
+TEST_CASE("match_adapter_names: names may begin elsewhere") {
+    using map = std::map<std::string, std::string>;
+    const strings entries{"a.0.fc.weight", "a.1.fc.weight", "head.weight"};
+    CHECK(match({"a.0.fc.weight"}, entries) == map{{"a.0.fc.weight", "a.0.fc.weight"}});
+    CHECK(match({"1.fc.weight"}, entries) == map{{"a.1.fc.weight", "1.fc.weight"}});
+    CHECK(match({"m.a.0.fc.weight", "m.head.weight"}, entries) ==
+          map{{"a.0.fc.weight", "m.a.0.fc.weight"}, {"head.weight", "m.head.weight"}});
+    CHECK_THROWS_WITH(match({"fc.weight"}, entries), Catch::Contains("no initializer"));
+    CHECK_THROWS_WITH(match({"m.b.weight"}, entries), Catch::Contains("no initializer"));
+    CHECK_THROWS_WITH(match({"m.weight"}, entries), Catch::Contains("no initializer"));
+}
+
+TEST_CASE("match_adapter_names: an adapter of two encoders is for no model of one") {
+    const strings entries{"layers.0.q.weight", "layers.1.q.weight", "fc.weight"};
+    CHECK_THROWS_WITH(match({"text.layers.0.q.weight", "vision.layers.0.q.weight"}, entries),
+                      Catch::Contains("vision.layers.0.q.weight") &&
+                          Catch::Contains("another part of a model than text.layers.0.q.weight"));
+    CHECK_THROWS_WITH(match({"text.layers.0.q.weight", "vision.layers.1.q.weight"}, entries),
+                      Catch::Contains("another part"));
+    CHECK_THROWS_WITH(match({"layers.0.q.weight", "vision.fc.weight"}, entries),
+                      Catch::Contains("another part"));
+    CHECK_THROWS_WITH(match({"0.q.weight", "layers.0.q.weight"}, entries),
+                      Catch::Contains("as would 0.q.weight"));
 }
 
 } // namespace test::weights_low_rank_adapter

@@ -8,8 +8,7 @@
 
 namespace test::weights_parameter_origin {
 
-TEST_CASE("parameter_origin: transforms and bases have names that differ",
-          "[weights][parameter_origin]") {
+TEST_CASE("parameter_origin: transforms and bases have names that differ") {
     std::set<std::string_view> names;
     for (int i = 0; i < 8; ++i) {
         names.insert(to_string(static_cast<stemma::parameter_origin::transform_kind>(i)));
@@ -22,8 +21,7 @@ TEST_CASE("parameter_origin: transforms and bases have names that differ",
     CHECK(names.size() == 5);
 }
 
-TEST_CASE("parameter_origin: words name conversions after the transform",
-          "[weights][parameter_origin]") {
+TEST_CASE("parameter_origin: words name conversions after the transform") {
     stemma::parameter_origin origin;
     CHECK(transform_text(origin) == "none");
     origin.transform = stemma::parameter_origin::transform_kind::as_is;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/weights/patch_weights.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../checkpoint_files.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../patched_model.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
-#include <stemma/onnx/wire_model.hpp>
 #include <stemma/weights/detail/data_places.hpp>
 
 #include <algorithm>
@@ -40,8 +41,7 @@ stemma::checkpoint changed(const std::string& path, const std::string& name) {
 
 } // namespace
 
-TEST_CASE("patch_weights: in an initializer of several modules, only selected ones change",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: in an initializer of several modules, only selected ones change") {
     const auto joined = [](const std::vector<test::float_tensor>& parts) {
         std::vector<float> values;
         for (std::size_t row = 0; row < 4; ++row) {
@@ -81,8 +81,7 @@ TEST_CASE("patch_weights: in an initializer of several modules, only selected on
     CHECK(holds(scene.patch("attn.out"), 0, 0, 0));
 }
 
-TEST_CASE("patch_weights: refuses an initializer if only some of its entries change",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: refuses an initializer if only some of its entries change") {
     const auto with = [](float table, float head, float bias) {
         return std::vector{matrix("emb.weight", table, 6), matrix("head.weight", head, 6),
                            test::float_tensor{"head.bias", {6}, std::vector<float>(6, bias)}};
@@ -113,7 +112,7 @@ TEST_CASE("patch_weights: refuses an initializer if only some of its entries cha
     CHECK(patched.find(bytes_of(before[2])) == patched.npos);
 }
 
-TEST_CASE("patch_weights: the weights are those of one model", "[weights][patch_weights]") {
+TEST_CASE("patch_weights: the weights are those of one model") {
     const auto module = [](const std::string& prefix, float from) {
         return std::vector{matrix(prefix + "a.weight", from),
                            test::float_tensor{prefix + "a.bias", {4}, {from, 0, 0, 1}}};
@@ -161,8 +160,7 @@ TEST_CASE("patch_weights: the weights are those of one model", "[weights][patch_
     }
 }
 
-TEST_CASE("patch_weights: a weight that may be part of an entry does not stay silently",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: a weight that may be part of an entry does not stay silently") {
     const auto before = std::vector{test::float_tensor{"w", {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}},
                                     matrix("fc.weight", 1)};
     const auto graph =
@@ -193,8 +191,8 @@ test::message scaled_product(const test::float_tensor& weight) {
 
 } // namespace
 
-TEST_CASE("patch_weights: what may be computed from an unused entry nearby does not stay silently",
-          "[weights][patch_weights]") {
+TEST_CASE(
+    "patch_weights: what may be computed from an unused entry nearby does not stay silently") {
     const auto before =
         std::vector{matrix("a.table", 3, 3), matrix("a.fc.weight", 1), matrix("b.table", 5, 3)};
     const auto graph = scaled_product(before[1]);
@@ -216,8 +214,7 @@ TEST_CASE("patch_weights: what may be computed from an unused entry nearby does 
     }
 }
 
-TEST_CASE("patch_weights: a computed weight is not that of a parent if a child's fits as well",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: a computed weight is not that of a parent if a child's fits as well") {
     const auto before = std::vector{matrix("a.average", 7, 3), matrix("a.emb.weight", 1, 3)};
     const auto graph =
         test::graph({test::node("MatMul", {"x", "onnx::MatMul_3"}, {"h"}, "/a/MatMul"),
@@ -232,8 +229,7 @@ TEST_CASE("patch_weights: a computed weight is not that of a parent if a child's
           std::string::npos);
 }
 
-TEST_CASE("patch_weights: what scales a parent's values is not any vector of a child",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: what scales a parent's values is not any vector of a child") {
     const auto before = std::vector{matrix("a.fc.weight", 1), matrix("a.fc.bias", 1, 1)};
     const auto graph = scaled_product(before[0]);
     const patched_model scene(graph, before, before,
@@ -242,8 +238,7 @@ TEST_CASE("patch_weights: what scales a parent's values is not any vector of a c
           std::string::npos);
 }
 
-TEST_CASE("patch_weights: data of the model stay for it, also if others may be replaced",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: data of the model stay for it, also if others may be replaced") {
     const auto before = std::vector{matrix("fc.weight", 1)};
     const auto weight = test::message()
                             .number(1, 4)
@@ -274,8 +269,7 @@ TEST_CASE("patch_weights: data of the model stay for it, also if others may be r
     CHECK(test::read_bytes(data) == bytes_of(matrix("fc.weight", 2)));
 }
 
-TEST_CASE("patch_weights: the weights that a model has leave it as it is",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: the weights that a model has leave it as it is") {
     for (const std::string name : {"lstm_classifier", "gpt2_tiny", "unet_tiny"}) {
         const stemma::attributed_model opened(test::fixture(name + "/model.onnx"), {});
         const auto checkpoint = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
@@ -290,8 +284,7 @@ TEST_CASE("patch_weights: the weights that a model has leave it as it is",
     }
 }
 
-TEST_CASE("patch_weights: what was changed is changed where it is, and nothing else",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: what was changed is changed where it is, and nothing else") {
     const stemma::attributed_model opened(test::fixture("lstm_classifier/model.onnx"), {});
     const auto weights = changed(test::fixture("lstm_classifier/model.pt"), "fc.weight");
     const test::scratch_folder folder;
@@ -317,14 +310,12 @@ TEST_CASE("patch_weights: what was changed is changed where it is, and nothing e
     CHECK(test::read_bytes(output) == before);
 }
 
-TEST_CASE("sort_places: empty places overlap nothing, and hide no overlap",
-          "[weights][patch_weights]") {
+TEST_CASE("sort_places: empty places overlap nothing, and hide no overlap") {
     auto graph = test::graph({}, {}, {});
     for (const auto* name : {"a", "b", "c"}) {
         graph.inner(5, test::tensor(name));
     }
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     using places = std::vector<stemma::detail::data_place>;
     places apart{{"w", 0, 8, 0}, {"w", 4, 0, 1}, {"w", 8, 4, 2}};
     CHECK_NOTHROW(stemma::detail::sort_places(apart, model));
@@ -337,15 +328,14 @@ TEST_CASE("sort_places: empty places overlap nothing, and hide no overlap",
     CHECK_NOTHROW(stemma::detail::sort_places(in_two_files, model));
 }
 
-TEST_CASE("patch_weights: requires weights or an adapter", "[weights][patch_weights]") {
+TEST_CASE("patch_weights: requires weights or an adapter") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const test::scratch_folder folder;
     CHECK_THROWS_AS(stemma::patch_weights(opened, folder.file("out.onnx"), {}), stemma::error);
     CHECK(folder.file_count() == 0);
 }
 
-TEST_CASE("patch_weights: where something is missing, nothing is written",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: where something is missing, nothing is written") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const auto other = stemma::read_checkpoint(test::fixture("lstm_classifier/model.pt"));
     const test::scratch_folder folder;
@@ -354,8 +344,7 @@ TEST_CASE("patch_weights: where something is missing, nothing is written",
     CHECK_FALSE(std::filesystem::exists(output));
 }
 
-TEST_CASE("patch_weights: gates are reordered without names, or the model is refused",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: gates are reordered without names, or the model is refused") {
     const std::vector<float> mine{1, 2, 3, 4};
     const auto module = [&](const std::string& name) {
         return std::vector<test::float_tensor>{{name + ".weight_ih_l0", {4, 1}, mine},
@@ -374,8 +363,7 @@ TEST_CASE("patch_weights: gates are reordered without names, or the model is ref
                                     std::string(count * sizeof(float), '\0')));
     }
     const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
+    const auto opened = test::open_graph(graph);
     const auto output = folder.file("out.onnx");
     const auto patch = [&](const std::vector<test::float_tensor>& weights) {
         const auto saved =
@@ -395,8 +383,7 @@ TEST_CASE("patch_weights: gates are reordered without names, or the model is ref
     CHECK_THROWS_WITH(patch(both), Catch::Contains("may be derived from a.lstm.weight_ih_l0"));
 }
 
-TEST_CASE("patch_weights: an adapter that replaces some of the merged entries needs their values",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: an adapter that replaces some of the merged entries needs their values") {
     const std::vector<test::float_tensor> merged{{"m.q.weight", {2, 2}, {1, 2, 3, 4}},
                                                  {"m.k.weight", {2, 2}, {5, 6, 7, 8}},
                                                  {"m.q.bias", {2}, {0.5F, 0.25F}},
@@ -408,8 +395,7 @@ TEST_CASE("patch_weights: an adapter that replaces some of the merged entries ne
     graph.inner(5, test::tensor("1", {2, 4}, bytes_of(std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8})))
         .inner(5, test::tensor("2", {4}, bytes_of(std::vector<float>{0.5F, 0.25F, 1, 2})));
     const test::scratch_folder folder;
-    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
-                                          {});
+    const auto opened = test::open_graph(graph);
     const auto checkpoint =
         stemma::read_checkpoint(folder.make("old.safetensors", test::safetensors(merged)));
     const stemma::low_rank_adapter adapter(folder.make(
@@ -426,8 +412,7 @@ TEST_CASE("patch_weights: an adapter that replaces some of the merged entries ne
     CHECK(bytes.find(bytes_of(std::vector<float>{7, 9, 1, 2})) != bytes.npos);
 }
 
-TEST_CASE("patch_weights: a convolution may be folded in one call and as it is in another",
-          "[weights][patch_weights]") {
+TEST_CASE("patch_weights: a convolution may be folded in one call and as it is in another") {
     using stemma::detail::bytes_of;
     const auto with = [](float by) {
         return std::vector<test::float_tensor>{{"c.weight", {2, 2, 1}, {1 + by, 2, 3, 4 + by}},

@@ -14,7 +14,7 @@
 
 namespace test::weights_write_parameters {
 
-TEST_CASE("write_json: JSON has every initializer", "[weights][write_parameters]") {
+TEST_CASE("write_json: JSON has every initializer") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const auto origins = stemma::identify_parameters(opened);
     stemma::string_sink sink;
@@ -28,8 +28,7 @@ TEST_CASE("write_json: JSON has every initializer", "[weights][write_parameters]
     CHECK(nlohmann::json::parse(texts[0])["transform"] == "as is");
 }
 
-TEST_CASE("write_json: entries without initializer are unused, except counters",
-          "[weights][write_parameters]") {
+TEST_CASE("write_json: entries without initializer are unused, except counters") {
     const auto checkpoint = stemma::read_checkpoint(test::fixture("mlp/model.pt"));
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     auto origins = stemma::identify_parameters(opened, {.known = &checkpoint});

@@ -4,7 +4,7 @@
 #include "../../../tests/wire_builder.hpp"
 
 #include <stemma/onnx/detail/common_contents.hpp>
-#include <stemma/onnx/detail/content_hashes.hpp>
+#include <stemma/onnx/detail/data_hashes.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

@@ -88,12 +88,12 @@ namespace detail {
         if (name.empty() || detail::find_parameter_problem(name) != nullptr) {
             continue;
         }
-        const auto dot = name.rfind('.');
-        const auto m = dot == name.npos ? 0 : builder.at_path(name.substr(0, dot));
+        const auto path = detail::path_around(name);
+        const auto m = path.empty() ? 0 : builder.at_path(path);
         const bool trained =
             says_trained ? entry.trainable : detail::is_floating_type(entry.data_type);
-        const tensor_info info{name.substr(dot == name.npos ? 0 : dot + 1),
-                               data_type_name(entry.data_type), entry.shape, trained};
+        const tensor_info info{name.substr(name.rfind('.') + 1), data_type_name(entry.data_type),
+                               entry.shape, trained};
         trained ? builder.add_parameter(m, info) : builder.add_buffer(m, info);
         const auto& first = saved.entries()[entry.alias_of];
         if (&first != &entry) {

@@ -70,7 +70,6 @@ void write_json(Sink& sink, const model_cost& cost, const attributed_model& open
         detail::write_amount(json, "own_flops", cost, cost.own(m).flops);
         json.member("parameters", counts.stored[m]);
         json.member("bytes", counts.bytes[m]);
-        json.key("weights");
         detail::write_weights(json, counts.weights[m]);
         detail::write_amount(json, "in", cost, one.in);
         detail::write_amount(json, "out", cost, one.out);

@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -108,6 +109,27 @@ public:
     void null() {
         separate();
         buffer_.append("null");
+    }
+
+    /// An object on one line: `write()` adds its members.
+    void object(std::invocable auto write) {
+        begin_object(true);
+        write();
+        end_object();
+    }
+
+    /// A key and such an object.
+    void object(std::string_view name, std::invocable auto write) {
+        key(name);
+        object(write);
+    }
+
+    /// A key and an array on one line: `write()` adds its elements.
+    void flat_list(std::string_view name, std::invocable auto write) {
+        key(name);
+        begin_array(true);
+        write();
+        end_array();
     }
 
     /// A key and its value.
@@ -243,6 +265,23 @@ private:
     bool first_ = true;
     bool after_key_ = false;
 };
+
+namespace detail {
+
+/// Returns: a document on one line, without the line break: an object with what `write(json)` adds.
+template <class Write>
+[[nodiscard]] std::string json_line(Write write) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    write(json);
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return std::move(sink.text);
+}
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -4,7 +4,6 @@
 
 #include <stemma/config.hpp>
 #include <stemma/io/detail/buffered_writer.hpp>
-#include <stemma/io/detail/link_target.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/mapped_file.hpp>
 

@@ -316,25 +316,39 @@ struct carrier_set {
     /// Throws: `error` of `error_code::refused` if it is empty or has an unknown name.
     /// Complexity: O(length).
     [[nodiscard]] static carrier_set named(std::string_view list) {
-        constexpr std::pair<std::string_view, bool carrier_set::*> known[] = {
-            {"metadata", &carrier_set::metadata},    {"mark", &carrier_set::mark},
-            {"attribute", &carrier_set::attribute},  {"doc-string", &carrier_set::doc_string},
-            {"namespace", &carrier_set::name_space}, {"model", &carrier_set::model}};
         carrier_set carriers{.metadata = false};
         auto names = split_list(list);
         names.resize(std::max<std::size_t>(names.size(), 1)); // an empty name is unknown
         for (const auto& name : names) {
-            const auto one = std::find_if(std::begin(known), std::end(known),
-                                          [&](const auto& entry) { return entry.first == name; });
-            if (one == std::end(known)) {
+            if (!carriers.add(name)) {
                 STEMMA_THROW(error(error_code::refused, "", "",
                                    detail::unknown_name_text("carrier", name,
                                                              "metadata, mark, attribute, "
                                                              "doc-string, namespace, model")));
             }
-            carriers.*one->second = true;
         }
         return carriers;
+    }
+
+    /// Adds the carrier with a name. Returns: whether there is one.
+    bool add(std::string_view name) noexcept {
+        bool known = false;
+        for_each_name(*this, [&](std::string_view one, bool& used) {
+            used = used || one == name;
+            known = known || one == name;
+        });
+        return known;
+    }
+
+    /// Calls `f(name, used)` for each carrier of a set; the second is a reference to its flag.
+    template <class Set, class Function>
+    static void for_each_name(Set& set, Function f) {
+        f(std::string_view("metadata"), set.metadata);
+        f(std::string_view("attribute"), set.attribute);
+        f(std::string_view("doc-string"), set.doc_string);
+        f(std::string_view("namespace"), set.name_space);
+        f(std::string_view("model"), set.model);
+        f(std::string_view("mark"), set.mark);
     }
 
     friend bool operator==(const carrier_set&, const carrier_set&) = default;

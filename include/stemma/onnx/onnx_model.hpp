@@ -56,7 +56,7 @@ enum class value_kind : std::uint8_t {
 ///
 /// Nodes are numbered over all graphs in the order in which their messages end, so nodes in a body
 /// precede the node that owns it: file order is a topological order if every graph is sorted. The
-/// outputs of nodes are the first values, in node order. Filled by `wire_model` and `proto_model`.
+/// outputs of nodes are the first values, in node order. Filled by `wire_model`.
 class onnx_model {
 public:
     /// The position of a text in the bytes a model was read from.

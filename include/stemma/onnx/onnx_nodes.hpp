@@ -32,7 +32,7 @@ namespace stemma::inline STEMMA_ABI {
 /// initializers, named as the merged ones were; and of DequantizeLinear, whose readers use its
 /// input.
 ///
-/// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
+/// `Model` is `wire_model`, which also knows metadata, or plain `onnx_model`.
 template <class Model = onnx_model>
 class onnx_nodes {
 public:

@@ -15,7 +15,7 @@ namespace stemma::inline STEMMA_ABI {
 
 /// The nodes of an ONNX model as an operator view over its flat graph.
 ///
-/// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
+/// `Model` is `wire_model`, which also knows metadata, or plain `onnx_model`.
 template <class Model = onnx_model>
 class onnx_operators : public onnx_nodes<Model> {
 public:

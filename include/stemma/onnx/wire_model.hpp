@@ -7,7 +7,6 @@
 #include <stemma/onnx/detail/model_scan.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/uniform_data.hpp>
-#include <stemma/onnx/detail/weight_matrix.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/message_refs.hpp>
 
@@ -21,6 +20,31 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
+
+/// Whether a type, a number in TensorProto.DataType, may be that of a weight: it is neither string,
+/// 32-bit or 64-bit integer nor boolean.
+[[nodiscard]] constexpr bool is_weight_type(std::int64_t data_type) noexcept {
+    constexpr std::int64_t int32 = 6;
+    constexpr std::int64_t boolean = 9; // int64 and string between them
+    return data_type < int32 || data_type > boolean;
+}
+
+/// Whether a tensor must be a weight: it has two or more extents above one, and a weight's type.
+template <class Extents>
+[[nodiscard]] constexpr bool is_weight_matrix(std::int64_t data_type,
+                                              const Extents& dims) noexcept {
+    int rank = 0;
+    int wide = 0;
+    for (const auto dim : dims) {
+        ++rank;
+        wide += dim > 1 ? 1 : 0;
+    }
+    return (wide > 1 || (wide == 1 && rank == 2)) && is_weight_type(data_type);
+}
+
+} // namespace detail
 
 /// The structure of an ONNX file, read from its bytes in one pass. Tensor data are not touched.
 ///

@@ -33,11 +33,9 @@
 #include <stemma/record/detail/find_recorded.hpp>
 #include <stemma/record/detail/find_sources.hpp>
 #include <stemma/record/detail/model_record.hpp>
-#include <stemma/record/detail/read_origins.hpp>
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
 #include <stemma/record/detail/tag_model.hpp>
-#include <stemma/record/detail/take_over_tags.hpp>
 #include <stemma/tagging/tag_operators.hpp>
 
 #include <algorithm>

@@ -210,12 +210,11 @@ void write_json(Sink& sink, const module_placement& placement, const attributed_
         }
         json.begin_object(true);
         json.member("module", opened.modules().path(m));
-        json.key("providers");
-        json.begin_object();
-        for (const auto& [provider, count] : placement.modules[m]) {
-            json.member(provider, count);
-        }
-        json.end_object();
+        json.object("providers", [&] {
+            for (const auto& [provider, count] : placement.modules[m]) {
+                json.member(provider, count);
+            }
+        });
         json.end_object();
     }
     json.end_array();

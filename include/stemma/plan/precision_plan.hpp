@@ -241,12 +241,8 @@ std::size_t write_plan(Sink& sink, const precision_plan& plan, const attributed_
             for (id i = 0; i < model.output_count(node); ++i) {
                 if (const auto name = model.value_name(model.first_output(node) + i);
                     !name.empty()) {
-                    json.key(name);
-                    json.begin_array(true);
-                    json.begin_object();
-                    json.member("quant_type", "QUInt16");
-                    json.end_object();
-                    json.end_array();
+                    json.flat_list(
+                        name, [&] { json.object([&] { json.member("quant_type", "QUInt16"); }); });
                 }
             }
         }

@@ -6,16 +6,16 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/detail/model_tables.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>
 #include <stemma/open/write_tagged.hpp>
+#include <stemma/proto/detail/edit_messages.hpp>
 #include <stemma/proto/detail/message_outline.hpp>
 #include <stemma/proto/proto_model.hpp>
 #include <stemma/proto/tag_proto.hpp>
-#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/given_names.hpp>
 #include <stemma/record/detail/model_record.hpp>
-#include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_model.hpp>
 #include <stemma/tagging/tag_operators.hpp>
 
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] const Proto& proto() const noexcept { return *proto_; }
 
     /// Its nodes, values and graphs at construction.
-    [[nodiscard]] const detail::model_tables& model() const noexcept { return opened_.model(); }
+    [[nodiscard]] const wire_model& model() const noexcept { return opened_.model(); }
 
     /// From a capture, the record in the model, or the model itself.
     [[nodiscard]] const module_tree& modules() const noexcept { return opened_.modules(); }
@@ -71,27 +71,26 @@ public:
     /// construction, leaving the message unchanged; otherwise as `strip`.
     /// Complexity: that of `stemma::tag`, and of `attributed_model::record`.
     void tag(const carrier_set& carriers = usual_carriers) {
-        const proto_model<Proto> tables(*proto_);
+        const proto_model tables(*proto_);
         if (tables.node_count() != model().node_count()) {
             STEMMA_THROW(error(error_code::contradiction, opened_.model().file(), "",
                                "changed since it was read"));
         }
-        const auto& tagged = opened_.tags();
-        detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), tagged, carriers,
-                                                            carriers.metadata);
-        if (detail::keeps_additions(opened_)) {
-            editor.keep_additions();
-        }
         const auto sources = detail::find_sources_to_write(opened_, written_sources::as_before);
+        auto editor = detail::make_tag_editor(
+            tables, modules(), tags(),
+            [&](const carrier_set& written) { return opened_.record(written); }, carriers,
+            sources.text);
         if (sources.lines != nullptr) {
             editor.write_sources(*sources.lines);
         }
-        detail::write_tags(
-            *proto_, editor, detail::to_json(opened_.record(carriers), modules()),
-            carriers.model ? detail::to_json(detail::to_table(tagged)) : std::string(),
-            carriers.mark ? detail::to_json(detail::sketch_of(tables, tagged.attributions))
-                          : std::string(),
-            sources.text);
+        if (detail::keeps_additions(opened_)) {
+            editor.keep_parameters();
+            if (detail::has_given_names(tables)) {
+                editor.name_nodes(tables);
+            }
+        }
+        detail::edit_messages(*proto_, tables, editor);
     }
 
 private:

@@ -2,6 +2,7 @@
 #ifndef STEMMA_RECORD_MODULE_STATISTICS_HPP
 #define STEMMA_RECORD_MODULE_STATISTICS_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>
@@ -20,7 +21,6 @@
 #include <boost/pending/disjoint_sets.hpp>
 #include <boost/property_map/vector_property_map.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -113,10 +113,8 @@ inline void count_declared(const module_tree& modules, module_statistics& result
     for (const auto& group : modules.shared_parameters()) {
         auto first = no_id;
         for (const auto& path : group) {
-            const auto dot = path.rfind('.');
-            const auto owner =
-                find_module(lookup, dot == path.npos ? "" : std::string_view(path).substr(0, dot));
-            const auto name = std::string_view(path).substr(dot == path.npos ? 0 : dot + 1);
+            const auto owner = find_module(lookup, path_around(path));
+            const auto name = std::string_view(path).substr(path.rfind('.') + 1);
             const auto one = by_name.find(hash_bytes(name, owner), is(owner, name));
             first = first == no_id ? one : first;
             one == no_id ? void() : tensors.union_set(std::size_t{first}, std::size_t{one});
@@ -212,7 +210,7 @@ inline void count_operators(const wire_model& model, const tree_index& tree, con
                 add(more.op, more.count);
             }
         }
-        std::sort(present.begin(), present.end(), [&](id a, id b) {
+        detail::range::sort(present, [&](id a, id b) {
             return count[a] != count[b] ? count[a] > count[b] : rank[a] < rank[b];
         });
         result.operators[m].reserve(present.size());
@@ -294,21 +292,19 @@ weights_text(std::span<const module_statistics::weight_count> weights) {
 
 namespace detail {
 
-/// Writes the amount of weights of each kind and type, as a list.
+/// Writes a member `weights`: their amount of each kind and type.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_weights(json_writer<Sink>& json,
                    std::span<const module_statistics::weight_count> weights) {
-    json.begin_array(true);
-    for (const auto& count : weights) {
-        json.begin_object(true);
-        json.member("kind", to_string(count.kind));
-        json.member("type", data_type_name(count.data_type));
-        json.member("elements", count.elements);
-        json.member("bytes", count.bytes);
-        json.end_object();
-    }
-    json.end_array();
+    json.flat_list("weights", weights, [&](const auto& count) {
+        json.object([&] {
+            json.member("kind", to_string(count.kind));
+            json.member("type", data_type_name(count.data_type));
+            json.member("elements", count.elements);
+            json.member("bytes", count.bytes);
+        });
+    });
 }
 
 } // namespace detail

@@ -34,23 +34,17 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     const infrastructure_packages infrastructure;
     const auto& tree = modules.index();
     const auto write_tensors = [&](std::string_view key, std::size_t count, auto tensor_at) {
-        json.key(key);
-        json.begin_array(true);
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto tensor = tensor_at(i);
-            json.begin_object(true);
-            json.member("name", tensor.name);
-            json.key("shape");
-            json.begin_array(true);
-            for (auto extent : tensor.shape) {
-                json.value(extent);
+        json.flat_list(key, [&] {
+            for (std::size_t i = 0; i < count; ++i) {
+                const auto tensor = tensor_at(i);
+                json.object([&] {
+                    json.member("name", tensor.name);
+                    json.values("shape", tensor.shape);
+                    json.member_or_null("dtype", tensor.dtype);
+                    json.member("trainable", tensor.trainable);
+                });
             }
-            json.end_array();
-            json.member_or_null("dtype", tensor.dtype);
-            json.member("trainable", tensor.trainable);
-            json.end_object();
-        }
-        json.end_array();
+        });
     };
     json.begin_object(true);
     json.member("path", modules.report_path(m));
@@ -62,12 +56,10 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     m == 0 ? json.null() : json.value(modules.report_path(tree.parent(m)));
     json.member("level", tree.depth(m));
     json.member("leaf", tree.is_leaf(m));
-    json.key("aliases");
-    json.begin_array(true);
-    for (const auto alias : modules.aliases_of(m)) {
-        json.value(modules.aliases()[alias].path);
-    }
-    json.end_array();
+    json.values(
+        "aliases", modules.aliases_of(m), [&](id alias) -> const auto& {
+            return modules.aliases()[alias].path;
+        });
     json.key("calls");
     modules.calls(m) == no_id ? json.null() : json.value(modules.calls(m));
     write_tensors("parameters", modules.parameter_count(m),
@@ -82,7 +74,6 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     counts.declared ? json.value(counts.trainable[m]) : json.null();
     json.member("stored_parameter_count", counts.stored[m]);
     json.member("parameter_bytes", counts.bytes[m]);
-    json.key("weights");
     detail::write_weights(json, counts.weights[m]);
     json.end_object();
 }
@@ -113,23 +104,14 @@ void write_origins(json_writer<Sink>& json, const module_tree& modules, const no
         return;
     }
     json.member("origin_kind", to_string(origins.kind(node)));
-    json.key("origins");
-    json.begin_array(true);
-    for (const auto number : origins.of(node)) {
+    json.objects("origins", origins.of(node), [&](id number) {
         const auto one = origins[number];
-        json.begin_object(true);
         json.member("graph", one.graph);
         json.member("index", one.position);
         json.member("name", one.name);
-        json.end_object();
-    }
-    json.end_array();
-    json.key("origin_modules");
-    json.begin_array(true);
-    for (const auto module : modules_of(origins, node)) {
-        json.value(modules.report_path(module));
-    }
-    json.end_array();
+    });
+    json.values("origin_modules", modules_of(origins, node),
+                [&](id module) { return modules.report_path(module); });
 }
 
 /// Writes `source` if a chain is known: the frame to show, and all of them.
@@ -145,18 +127,10 @@ void write_source(json_writer<Sink>& json, const source_lines& lines, id chain,
         json.member("line", one.line);
         json.member("function", lines.function(one.function));
     };
-    json.key("source");
-    json.begin_object(true);
-    write_frame(lines.frame_of_chain(chain));
-    json.key("frames");
-    json.begin_array(true);
-    for (const auto number : lines.frames_of_chain(chain)) {
-        json.begin_object(true);
-        write_frame(number);
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
+    json.object("source", [&] {
+        write_frame(lines.frame_of_chain(chain));
+        json.objects("frames", lines.frames_of_chain(chain), write_frame);
+    });
 }
 
 /// Returns: as `module_tree::report_path`, of a graph.
@@ -190,18 +164,13 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
     if (claims.empty()) {
         json.null();
     } else {
-        json.begin_object(true);
-        json.key("claims");
-        json.begin_array(true);
-        for (const auto& one : claims) {
-            json.begin_object(true);
-            json.member("source", tagged.provenances[one.source]);
-            json.member("module", modules.report_path(one.module));
-            json.member("confidence", one.confidence);
-            json.end_object();
-        }
-        json.end_array();
-        json.end_object();
+        json.object([&] {
+            json.objects("claims", claims, [&](const auto& one) {
+                json.member("source", tagged.provenances[one.source]);
+                json.member("module", modules.report_path(one.module));
+                json.member("confidence", one.confidence);
+            });
+        });
     }
     write_origins(json, modules, tagged.origins, node);
     if (sources.lines != nullptr) {
@@ -241,10 +210,10 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.begin_array();
     const auto readers = detail::value_readers(model);
     const auto write_place = [&](id node) {
-        json.begin_object(true);
-        json.member("graph", detail::report_graph_path(model, model.graph_of(node)));
-        json.member("index", model.position(node));
-        json.end_object();
+        json.object([&] {
+            json.member("graph", detail::report_graph_path(model, model.graph_of(node)));
+            json.member("index", model.position(node));
+        });
     };
     for (id value = 0; value < model.value_count(); ++value) {
         if (model.value_name(value).empty()) {
@@ -259,12 +228,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
         json.key("producer");
         const auto producer = model.producer(value);
         producer == no_id ? json.null() : write_place(producer);
-        json.key("consumers");
-        json.begin_array(true);
-        for (auto reader : readers[value]) {
-            write_place(reader);
-        }
-        json.end_array();
+        json.flat_list("consumers", readers[value], write_place);
         json.end_object();
     }
     json.end_array();

@@ -126,7 +126,6 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.member("parameters", analysis.modules.parameters[m]);
         json.member("stored_parameters", analysis.modules.stored[m]);
         json.member("bytes", analysis.modules.bytes[m]);
-        json.key("weights");
         write_weights(json, analysis.modules.weights[m]);
         json.key("operators");
         json.begin_object(true);

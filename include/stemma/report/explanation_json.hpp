@@ -10,7 +10,7 @@
 #include <stemma/record/sidecar.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/module_explanation.hpp>
-#include <stemma/weights/detail/write_origin.hpp>
+#include <stemma/weights/write_parameters.hpp>
 
 #include <algorithm>
 #include <span>

@@ -6,7 +6,6 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/weights/detail/write_origin.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
 #include <algorithm>
@@ -20,6 +19,22 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
+
+/// Adds the origin of one initializer to an open object.
+template <text_sink Sink>
+void write_origin(json_writer<Sink>& json, const parameter_origin& origin) {
+    json.values("entries", origin.entries);
+    json.member("transform", to_string(origin.transform));
+    json.member("cast", origin.cast);
+    json.member("quantized", origin.quantized);
+    json.values("shared", origin.shared);
+    json.member("basis", to_string(origin.basis));
+    json.member("confidence", origin.confidence);
+}
+
+} // namespace detail
 
 /// Returns: the unused entries of a checkpoint in order, except those only used in training:
 /// `num_batches_tracked`. `name_of(entry)` is the name in the checkpoint of an entry of an origin.
@@ -54,14 +69,8 @@ parameter_texts(std::span<const parameter_origin> origins) {
         if (origin.basis == parameter_origin::basis_kind::none) {
             continue;
         }
-        string_sink text;
-        json_writer json(text);
-        json.begin_object(true);
-        detail::write_origin(json, origin);
-        json.end_object();
-        json.finish();
-        text.text.pop_back(); // the line break
-        texts[origin.tensor] = std::move(text.text);
+        texts[origin.tensor] =
+            detail::json_line([&](auto& json) { detail::write_origin(json, origin); });
     }
     return texts;
 }
@@ -84,12 +93,7 @@ void write_json(Sink& sink, std::span<const parameter_origin> origins,
         json.member("name", opened.model().text(tensor.name));
         json.member("graph", opened.model().graph_path(tensor.graph));
         json.member("type", data_type_name(header.data_type));
-        json.key("shape");
-        json.begin_array();
-        for (const auto extent : header.dims) {
-            json.value(extent);
-        }
-        json.end_array();
+        json.values("shape", header.dims);
         json.member("module", opened.modules().report_path(origin.module));
         detail::write_origin(json, origin);
         json.end_object();

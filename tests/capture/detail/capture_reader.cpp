@@ -35,7 +35,7 @@ error_code refusal(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("capture_reader: modules become a tree", "[capture]") {
+TEST_CASE("capture_reader: modules become a tree") {
     capture_reader reader;
     CHECK_FALSE(reader.has_modules());
     reader.read(R"({"schema":"stemma.capture/1","future":[1,{"a":2}],"modules":[
@@ -57,7 +57,7 @@ TEST_CASE("capture_reader: modules become a tree", "[capture]") {
     CHECK(tree.aliases()[0].path == "head");
 }
 
-TEST_CASE("capture_reader: where nothing was counted to run, calls are unknown", "[capture]") {
+TEST_CASE("capture_reader: where nothing was counted to run, calls are unknown") {
     const auto calls_of = [](const std::string& root, const std::string& child) {
         capture_reader reader;
         reader.read(R"({"modules":[{"name":"","class_name":"Net","calls":)" + root +
@@ -71,7 +71,7 @@ TEST_CASE("capture_reader: where nothing was counted to run, calls are unknown",
     CHECK(calls_of("0", "2") == std::pair(stemma::id{0}, stemma::id{2}));
 }
 
-TEST_CASE("capture_reader: of several files with modules, the first counts", "[capture]") {
+TEST_CASE("capture_reader: of several files with modules, the first counts") {
     capture_reader reader;
     reader.read(R"({"modules":[{"name":"","class_name":"Net"},{"name":"fc","aliases":["head"]}]})",
                 "first.json");
@@ -95,8 +95,7 @@ TEST_CASE("capture_reader: of several files with modules, the first counts", "[c
                       "fifth.json: module 2: has two roots");
 }
 
-TEST_CASE("capture_reader: parts may come in one file or in several, under either name",
-          "[capture]") {
+TEST_CASE("capture_reader: parts may come in one file or in several, under either name") {
     const std::string modules = R"("modules":[{"name":""},{"name":"fc"}])";
     const std::string events = R"([{"kind":"enter","module":"","stack":[]},
         {"kind":"func","op":"relu","stack":[""],"in_ids":["i0"]},{"kind":"exit","module":""}])";
@@ -122,7 +121,7 @@ TEST_CASE("capture_reader: parts may come in one file or in several, under eithe
     }
 }
 
-TEST_CASE("capture_reader: reads TorchScript operators and the record of an export", "[capture]") {
+TEST_CASE("capture_reader: reads TorchScript operators and the record of an export") {
     capture_reader reader;
     reader.read(R"({"modules":[{"name":""}],
         "torchscript":{"operations":[{"op":"aten::relu","module":""}]},
@@ -134,7 +133,7 @@ TEST_CASE("capture_reader: reads TorchScript operators and the record of an expo
     CHECK(reader.exported().nodes().size() == 1);
 }
 
-TEST_CASE("capture_reader: reads just the modules of a sidecar", "[capture]") {
+TEST_CASE("capture_reader: reads just the modules of a sidecar") {
     capture_reader reader;
     reader.read(R"({"nodes":[{"index":0,"name":"n","op_type":"Relu","scope_module":"a"}],
         "modules":[{"path":"","class":"Net","qualified_class":"app.Net","parent":null,"calls":1},
@@ -155,7 +154,7 @@ TEST_CASE("capture_reader: reads just the modules of a sidecar", "[capture]") {
     CHECK(tree.buffer_count(1) == 1);
 }
 
-TEST_CASE("capture_reader: a tree is read as if its modules had been listed", "[capture]") {
+TEST_CASE("capture_reader: a tree is read as if its modules had been listed") {
     const auto before = test::read_capture(test::fixture("shared_twice/modules.json"));
     capture_reader reader;
     reader.read(before, "record");
@@ -176,7 +175,7 @@ TEST_CASE("capture_reader: a tree is read as if its modules had been listed", "[
     CHECK(after.shared_parameters().size() == before.shared_parameters().size());
 }
 
-TEST_CASE("capture_reader: rejects inconsistent captures and anything else", "[capture]") {
+TEST_CASE("capture_reader: rejects inconsistent captures and anything else") {
     for (const char* text :
          {"", "[]", "7", R"({"modules":[7]})", R"({"modules":[{}]})", R"({"modules":[{"name":"")",
           R"({"trace":{"events":[{}]}})", R"({"events":[7]})", R"({"nodes":[{"name":"a"}]})",
@@ -196,8 +195,7 @@ TEST_CASE("capture_reader: rejects inconsistent captures and anything else", "[c
     }
 }
 
-TEST_CASE("capture_reader: reads every trace and FX graph of the fixtures without faults",
-          "[capture][fixtures]") {
+TEST_CASE("capture_reader: reads every trace and FX graph of the fixtures without faults") {
     std::size_t traces = 0;
     for (const auto& modules : test::capture_files()) {
         const auto folder = std::filesystem::path(modules).parent_path();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/capture/detail/captured_claims.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../scratch_folder.hpp"
@@ -11,15 +12,12 @@
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/io/mapped_file.hpp>
-#include <stemma/io/output_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/model/detail/stated_module.hpp>
-#include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/record/detail/tag_model.hpp>
-#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/open/write_tagged.hpp>
 
 #include <nlohmann/json.hpp>
 #include <range/v3/algorithm/equal.hpp>
@@ -140,32 +138,20 @@ void check_kind(const std::string& kind, double pooled, double each, double cont
 
 std::string tag(const attributed_model& opened, const test::scratch_folder& folder,
                 const std::string& name) {
-    const stemma::carrier_set carriers;
-    const auto record = stemma::detail::to_json(opened.record(carriers), opened.modules());
-    stemma::detail::tag_editor editor(
-        opened.model(), opened.modules(), opened.tags(), carriers,
-        stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags()), record,
-        {});
-    stemma::detail::rewrite plan(opened.model(), editor);
-    stemma::output_file output(folder.file(name));
-    stemma::detail::file_splice splice(opened.file(), output);
-    plan.write(splice);
-    output.commit(false);
+    stemma::write_tagged(opened, folder.file(name), stemma::carrier_set{}, {.sync = false});
     return folder.file(name);
 }
 
 } // namespace
 
-TEST_CASE("find_parameter_shapes: a matrix in blocks of a few bits has the shape of the matrix",
-          "[captured_claims]") {
+TEST_CASE("find_parameter_shapes: a matrix in blocks of a few bits has the shape of the matrix") {
     auto product = test::node("MatMulNBits", {"x", "w", "scales"}, {"y"}, "", "com.microsoft");
     for (const auto& [name, extent] : {std::pair("K", 64U), std::pair("N", 8U)}) {
         product.inner(5, test::message().text(1, name).number(3, extent).number(20, 2));
     }
     auto graph = test::graph({product}, {"x"}, {"y"});
     graph.inner(5, test::tensor("w", {8, 2, 16})).inner(5, test::tensor("scales", {16}));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     const auto shapes = stemma::detail::find_parameter_shapes(model, ops);
     REQUIRE(shapes.knows(1));
@@ -173,15 +159,15 @@ TEST_CASE("find_parameter_shapes: a matrix in blocks of a few bits has the shape
     CHECK(ranges::equal(shapes.of(1), std::vector{16}));
 }
 
-TEST_CASE("captured_claims: finds unnamed nodes", "[captured_claims]") {
+TEST_CASE("captured_claims: finds unnamed nodes") {
     check_kind("unnamed", 0.995, 0.95, 0.001);
 }
 
-TEST_CASE("captured_claims: finds nodes even if parameters are unnamed", "[captured_claims]") {
+TEST_CASE("captured_claims: finds nodes even if parameters are unnamed") {
     check_kind("anonymous", 0.98, 0.90, 0.005);
 }
 
-TEST_CASE("captured_claims: keeps what the file itself proves", "[captured_claims]") {
+TEST_CASE("captured_claims: keeps what the file itself proves") {
     for (const auto& folder : traced_fixtures()) {
         const auto model = folder / "model.onnx";
         if (!fs::exists(model)) {
@@ -201,8 +187,7 @@ TEST_CASE("captured_claims: keeps what the file itself proves", "[captured_claim
     }
 }
 
-TEST_CASE("captured_claims: a tagged file retains everything from its capture",
-          "[captured_claims]") {
+TEST_CASE("captured_claims: a tagged file retains everything from its capture") {
     const test::scratch_folder scratch;
     for (const auto& name : {"bert_micro", "control_flow", "quirks", "two_tower"}) {
         const auto folder = fs::path(test::fixture(name));
@@ -227,7 +212,7 @@ TEST_CASE("captured_claims: a tagged file retains everything from its capture",
     }
 }
 
-TEST_CASE("captured_claims: options select the parts used", "[captured_claims]") {
+TEST_CASE("captured_claims: options select the parts used") {
     const auto folder = fs::path(test::fixture("bert_micro"));
     const auto sources_of = [&](provenance source) {
         auto options = all_parts(folder);
@@ -244,8 +229,7 @@ TEST_CASE("captured_claims: options select the parts used", "[captured_claims]")
     CHECK(sources_of(provenance::scope).empty());
 }
 
-TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is sure",
-          "[captured_claims]") {
+TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is sure") {
     const auto folder = fs::path(test::fixture("two_tower"));
     const auto bytes = test::read_bytes((folder / "anonymous.onnx").string());
     const stemma::wire_model model(bytes, "anonymous.onnx");
@@ -298,8 +282,7 @@ TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is su
     CHECK(doubted > 10);
 }
 
-TEST_CASE("captured_claims: a trace of another model makes no sure claims, and is reported",
-          "[captured_claims]") {
+TEST_CASE("captured_claims: a trace of another model makes no sure claims, and is reported") {
     const auto ours = fs::path(test::fixture("resnet18"));
     for (const auto& name : {"bert_micro", "gpt2_tiny", "lstm_classifier", "vit_b_16"}) {
         const auto theirs = fs::path(test::fixture(name));
@@ -313,8 +296,7 @@ TEST_CASE("captured_claims: a trace of another model makes no sure claims, and i
 }
 
 TEST_CASE(
-    "captured_claims: a trace is not considered foreign if functions contain most of the model",
-    "[captured_claims]") {
+    "captured_claims: a trace is not considered foreign if functions contain most of the model") {
     const auto folder = fs::path(test::fixture("bert_micro"));
     const attributed_model opened((folder / "model.functions_all.onnx").string(),
                                   all_parts(folder));
@@ -325,7 +307,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("captured_claims: the record of an export is exact, or unused", "[captured_claims]") {
+TEST_CASE("captured_claims: the record of an export is exact, or unused") {
     const test::scratch_folder scratch;
     const auto model = test::fixture("mlp/anonymous.onnx");
     const auto modules = test::fixture("mlp/modules.json");

@@ -10,7 +10,7 @@ namespace test::capture_detail_captured_export {
 
 using stemma::detail::captured_export;
 
-TEST_CASE("captured_export: the module is the path of the innermost scope", "[captured_export]") {
+TEST_CASE("captured_export: the module is the path of the innermost scope") {
     captured_export exported;
     CHECK(exported.empty());
     for (
@@ -30,7 +30,7 @@ TEST_CASE("captured_export: the module is the path of the innermost scope", "[ca
     CHECK(exported.nodes()[2].op_type == "Relu");
 }
 
-TEST_CASE("captured_export: rejects anything but a node", "[captured_export]") {
+TEST_CASE("captured_export: rejects anything but a node") {
     for (const char* damaged :
          {"7", "{}", R"({"index":0,"op_type":"Add"})", R"({"op_type":"Add","scope":"a::"})",
           R"({"index":-1,"op_type":"Add","scope":"a::"})", R"({"index":0,"scope":"a::"})"}) {

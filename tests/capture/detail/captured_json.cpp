@@ -22,7 +22,7 @@ namespace test::capture_detail_captured_json {
 using stemma::no_id;
 using stemma::detail::captured_json;
 
-TEST_CASE("captured_json: reads members, with defaults for missing ones", "[captured_json]") {
+TEST_CASE("captured_json: reads members, with defaults for missing ones") {
     const auto object = test::parsed_json(
         R"({"text":"a","number":7,"list":["b","c"],"shapes":[[1,2],null,["n"]],"nothing":null})");
     const captured_json at(object.part(), "file", "thing", 3);
@@ -40,7 +40,7 @@ TEST_CASE("captured_json: reads members, with defaults for missing ones", "[capt
     CHECK_FALSE(at.has("gone"));
 }
 
-TEST_CASE("captured_json: errors name file, part and number", "[captured_json]") {
+TEST_CASE("captured_json: errors name file, part and number") {
     const auto object = test::parsed_json(R"({"text":7,"list":"a","mixed":["a",7]})");
     const captured_json at(object.part(), "file", "thing", 3);
     CHECK_THROWS_AS(at.text("text"), stemma::error);
@@ -49,14 +49,10 @@ TEST_CASE("captured_json: errors name file, part and number", "[captured_json]")
     CHECK_THROWS_AS(at.strings("mixed"), stemma::error);
     const auto list = test::parsed_json("[]");
     CHECK_THROWS_AS(captured_json(list.part(), "file", "thing", 3), stemma::error);
-    try {
-        at.fail("is odd");
-    } catch (const stemma::error& e) {
-        CHECK(std::string(e.what()) == "file: thing 3: is odd");
-    }
+    CHECK_THROWS_WITH(at.fail("is odd"), "file: thing 3: is odd");
 }
 
-TEST_CASE("find_path: finds modules by path and alias, and nothing else", "[captured_json]") {
+TEST_CASE("find_path: finds modules by path and alias, and nothing else") {
     stemma::module_tree_builder builder;
     const auto a = builder.child(0, "a");
     const auto b = builder.child(a, "0");
@@ -70,7 +66,7 @@ TEST_CASE("find_path: finds modules by path and alias, and nothing else", "[capt
     CHECK(stemma::detail::find_path(modules, "a.1") == no_id);
 }
 
-TEST_CASE("find_parameter: finds parameters by path and alias, with shapes", "[captured_json]") {
+TEST_CASE("find_parameter: finds parameters by path and alias, with shapes") {
     stemma::module_tree_builder builder;
     const std::vector<std::int64_t> shape = {2, 3};
     const auto a = builder.child(0, "a");
@@ -89,8 +85,7 @@ TEST_CASE("find_parameter: finds parameters by path and alias, with shapes", "[c
     }
 }
 
-TEST_CASE("captured_paths: a path that leads nowhere has the module of its longest known part",
-          "[captured_json]") {
+TEST_CASE("place_operations: a path that leads nowhere has the module of its longest known part") {
     stemma::module_tree_builder builder;
     const auto a = builder.child(0, "a");
     const auto b = builder.child(a, "b");
@@ -113,25 +108,27 @@ TEST_CASE("captured_paths: a path that leads nowhere has the module of its longe
         static_cast<void>(paths.intern(path));
     }
     stemma::captured_operations operations;
-    const stemma::detail::captured_paths lookup(modules, paths, operations, "trace");
     for (stemma::id p = 0; p < paths.size(); ++p) {
-        bool exact = true;
-        const auto module = lookup.module_of(p, exact);
-        CHECK(exact == (p < tree_paths.size()));
-        CHECK(module == (p == 0                  ? 0
-                         : p < tree_paths.size() ? b
-                                                 : lost[p - tree_paths.size()].second));
+        operations[operations.add({}, "add")].module = p;
+    }
+    stemma::detail::place_operations(modules, paths, operations, "trace");
+    for (stemma::id p = 0; p < paths.size(); ++p) {
+        CHECK(operations[p].exact == (p < tree_paths.size()));
+        CHECK(operations[p].module == (p == 0 ? 0
+                                       : p < tree_paths.size()
+                                           ? b
+                                           : lost[p - tree_paths.size()].second));
     }
     REQUIRE(operations.faults().size() == 1);
     CHECK(operations.faults()[0] ==
           "7 of 10 modules in the trace are not in the tree, such as 'x.y'");
 }
 
-TEST_CASE("captured_paths: the example is one that fits a line", "[captured_json]") {
+TEST_CASE("place_operations: the example is one that fits a line") {
     stemma::detail::string_pool paths;
     static_cast<void>(paths.intern(std::string(1'000'000, 'q')));
     stemma::captured_operations operations;
-    const stemma::detail::captured_paths lookup(stemma::module_tree(), paths, operations, "trace");
+    stemma::detail::place_operations(stemma::module_tree(), paths, operations, "trace");
     REQUIRE(operations.faults().size() == 1);
     CHECK(operations.faults()[0].size() < 1200);
 }

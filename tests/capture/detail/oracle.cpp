@@ -13,8 +13,7 @@
 
 namespace test::capture_detail_oracle {
 
-TEST_CASE("oracle_file: the exporter's scope precedes known modules, and those precede guesses",
-          "[oracle]") {
+TEST_CASE("oracle_file: the exporter's scope precedes known modules, and those precede guesses") {
     const stemma::detail::oracle_file oracle(
         R"({"format":"fixture-truth/1","nodes":[
             {"original":"a","opaque":"n0","module":"m","known_module":"k","inferred_module":"i"},
@@ -35,7 +34,7 @@ TEST_CASE("oracle_file: the exporter's scope precedes known modules, and those p
     CHECK_FALSE(oracle.is_scoped("unknown"));
 }
 
-TEST_CASE("oracle_file: rejects files without information", "[oracle]") {
+TEST_CASE("oracle_file: rejects files without information") {
     for (const char* text :
          {"", "[]", "{}", R"({"nodes":[]})", R"({"nodes":[{"original":"a"}]})",
           R"({"nodes":{"original":"a","module":"m"}})", R"({"nodes":[1,null]})"}) {
@@ -44,7 +43,7 @@ TEST_CASE("oracle_file: rejects files without information", "[oracle]") {
     }
 }
 
-TEST_CASE("oracle_file: reads the truth of every fixture", "[oracle][fixtures]") {
+TEST_CASE("oracle_file: reads the truth of every fixture") {
     const auto files = test::files_called("truth.json", ".json");
     REQUIRE_FALSE(files.empty());
     for (const auto& path : files) {
@@ -61,7 +60,7 @@ TEST_CASE("oracle_file: reads the truth of every fixture", "[oracle][fixtures]")
     }
 }
 
-TEST_CASE("oracle_file: a name shared by nodes of several modules is ignored", "[oracle]") {
+TEST_CASE("oracle_file: a name shared by nodes of several modules is ignored") {
     const stemma::detail::oracle_file oracle(
         R"({"nodes":[{"original":"a","module":"m"},{"original":"a","module":"n"},)"
         R"({"original":"b","module":"m"},{"original":"b","module":"m"}]})",

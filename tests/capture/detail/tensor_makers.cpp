@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 
+#include <stemma/align/captured_operations.hpp>
 #include <stemma/core/id.hpp>
 
 #include <cstdint>
@@ -43,8 +44,15 @@ TEST_CASE("tensor_makers: a repeated chain is recognized link by link") {
     CHECK_FALSE(run(makers, 1, "mean", {"t0"}, {"t1"}));
     CHECK(run(makers, 2, "pow", {"i0"}, {"t2"}));
     CHECK(run(makers, 3, "mean", {"t2"}, {"t3"}));
-    CHECK(makers.repeated(3) == 1);
-    CHECK(makers.repeated(1) == no_id);
+    stemma::captured_operations operations;
+    for (const char* name : {"pow", "mean", "pow", "mean", "add"}) {
+        operations.add({}, name);
+    }
+    CHECK(makers.add_source(operations, "t1"));
+    CHECK(makers.add_source(operations, "t3"));
+    CHECK_FALSE(makers.add_source(operations, "i0"));
+    const auto sources = operations.sources_of(4);
+    CHECK(std::vector<id>(sources.begin(), sources.end()) == std::vector<id>{1, 3, 1});
 }
 
 TEST_CASE("tensor_makers: another operand, shape, name or content is another operation") {

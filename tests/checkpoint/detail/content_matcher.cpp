@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/checkpoint/detail/content_matcher.hpp>
 
+#include "../../built_model.hpp"
 #include "../../bytes_of.hpp"
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
@@ -8,7 +9,6 @@
 
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/io/mapped_file.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -60,8 +60,7 @@ std::vector<indices> match(const std::vector<tensor_of>& initializers,
         graph.inner(5, test::tensor("w" + std::to_string(i), initializers[i].shape,
                                     bytes_of(initializers[i].values)));
     }
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     std::string data;
     std::vector<stemma::checkpoint::entry> saved;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -123,8 +122,7 @@ TEST_CASE("content_matcher: finds rows multiplied by factors, along the first ax
 }
 
 TEST_CASE("content_matcher: matches only what is requested") {
-    const auto bytes = test::model(test::graph({}, {}, {}, {"w"})).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model({}, {}, {}, {"w"});
     const stemma::checkpoint nothing({}, {});
     CHECK(stemma::detail::content_matcher(model, nothing).match({false}) ==
           std::vector<indices>{{}});

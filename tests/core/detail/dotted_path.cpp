@@ -6,6 +6,7 @@
 namespace test::core_detail_dotted_path {
 
 using stemma::detail::has_empty_part;
+using stemma::detail::member_path;
 using stemma::detail::path_around;
 
 TEST_CASE("has_empty_part: finds them before, between and after dots") {
@@ -28,6 +29,11 @@ TEST_CASE("path_around: all parts but the last") {
     CHECK(path_around("a").empty());
     CHECK(path_around("a.b") == "a");
     CHECK(path_around("a.b.0") == "a.b");
+}
+
+TEST_CASE("member_path: the root's path is not part of it") {
+    CHECK(member_path("a.b", "0") == "a.b.0");
+    CHECK(member_path("", "a") == "a");
 }
 
 } // namespace test::core_detail_dotted_path

@@ -56,7 +56,7 @@ std::string random_json(test::random_numbers& random, std::size_t depth) {
 
 } // namespace
 
-TEST_CASE("json_part: agrees with another parser", "[json_part]") {
+TEST_CASE("json_part: agrees with another parser") {
     test::random_numbers random(5);
     for (int i = 0; i < 2000; ++i) {
         const auto text = random_json(random, 4);
@@ -75,7 +75,7 @@ TEST_CASE("json_part: agrees with another parser", "[json_part]") {
     }
 }
 
-TEST_CASE("json_part: a missing index or key gives no value, recursively", "[json_part]") {
+TEST_CASE("json_part: a missing index or key gives no value, recursively") {
     const auto document = test::parsed_json(R"({"list":[1,[2]],"text":"a","nothing":null})");
     const auto part = document.part();
     CHECK(part["nothing"]);
@@ -94,7 +94,7 @@ TEST_CASE("json_part: a missing index or key gives no value, recursively", "[jso
     }
 }
 
-TEST_CASE("json_part: a value is read as its own kind, or rejected", "[json_part]") {
+TEST_CASE("json_part: a value is read as its own kind, or rejected") {
     const auto document = test::parsed_json(R"([null,true,-1,1,1.5,"a",["a","b"],[1,2],{"a":1}])");
     const auto part = document.part();
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -126,7 +126,7 @@ TEST_CASE("json_part: a value is read as its own kind, or rejected", "[json_part
     CHECK(part[7].numbers<int>() == std::vector<int>{1, 2});
 }
 
-TEST_CASE("json_part: a number out of range is not a number of that type", "[json_part]") {
+TEST_CASE("json_part: a number out of range is not a number of that type") {
     const auto document =
         test::parsed_json("[-1,0,4294967295,4294967296,9223372036854775808,-9223372036854775808]");
     const auto part = document.part();
@@ -144,13 +144,13 @@ TEST_CASE("json_part: a number out of range is not a number of that type", "[jso
     CHECK_THROWS_AS(part[0].number<stemma::id>(), std::invalid_argument);
 }
 
-TEST_CASE("json_part: the last of duplicate keys counts", "[json_part]") {
+TEST_CASE("json_part: the last of duplicate keys counts") {
     const auto document = test::parsed_json(R"({"a":[1],"b":2,"a":"last"})");
     CHECK(document.part()["a"] == "last");
     CHECK(document.part()["b"].number<int>() == 2);
 }
 
-TEST_CASE("json_value: is whole once everything has been closed", "[json_part]") {
+TEST_CASE("json_value: is whole once everything has been closed") {
     json_value value;
     CHECK(value.is_whole());
     value.begin_object();

@@ -59,8 +59,7 @@ std::optional<stemma::error> refusal(std::string_view text, std::string_view unw
 
 } // namespace
 
-TEST_CASE("stream_json: passes elements and scalars one by one, with their paths",
-          "[json_stream]") {
+TEST_CASE("stream_json: passes elements and scalars one by one, with their paths") {
     recorder handler;
     handler.unwanted = "skipped";
     stemma::detail::stream_json(
@@ -77,7 +76,7 @@ TEST_CASE("stream_json: passes elements and scalars one by one, with their paths
         {{"a", "1"}, {"trace.n", "null"}, {"trace.deep", R"({"er":[1]})"}, {"last", "true"}});
 }
 
-TEST_CASE("stream_json: rejects non-objects and non-JSON with one line", "[json_stream]") {
+TEST_CASE("stream_json: rejects non-objects and non-JSON with one line") {
     for (const char* text : {"",
                              " ",
                              "7",
@@ -110,7 +109,7 @@ TEST_CASE("stream_json: rejects non-objects and non-JSON with one line", "[json_
     CHECK_FALSE(refusal("{\"a\":{}}"));
 }
 
-TEST_CASE("stream_json: rejects endless nesting", "[json_stream]") {
+TEST_CASE("stream_json: rejects endless nesting") {
     for (const std::size_t depth : {std::size_t{2000}, std::size_t{10000}, std::size_t{1000000}}) {
         for (const char* around : {"[", "{\"a\":"}) {
             std::string text = "{\"a\":[";
@@ -130,7 +129,7 @@ TEST_CASE("stream_json: rejects endless nesting", "[json_stream]") {
     CHECK_FALSE(refusal(deep));
 }
 
-TEST_CASE("stream_json: rejects truncated documents", "[json_stream]") {
+TEST_CASE("stream_json: rejects truncated documents") {
     const std::string text =
         R"({"a":1,"list":[1,"x\u00e9",[2,[3]],{"k":{"l":[4]}}],"trace":{"events":[{"e":0}]}})";
     for (std::size_t size = 0; size < text.size(); ++size) {
@@ -140,7 +139,7 @@ TEST_CASE("stream_json: rejects truncated documents", "[json_stream]") {
     CHECK_FALSE(refusal(text));
 }
 
-TEST_CASE("stream_json: reads or rejects any bytes", "[json_stream]") {
+TEST_CASE("stream_json: reads or rejects any bytes") {
     const std::string text =
         R"({"a":1,"list":[1,"x",[2,[3]],{"k":{"l":[4]}}],"trace":{"events":[{"e":0}]}})";
     test::random_numbers random(9);

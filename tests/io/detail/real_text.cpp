@@ -137,7 +137,7 @@ TEMPLATE_TEST_CASE("scan_real: agrees with the standard library", "[io][real_tex
 
 #endif
 
-TEST_CASE("scan_real: reads the number at the start of a text", "[io][real_text]") {
+TEST_CASE("scan_real: reads the number at the start of a text") {
     CHECK(read_text<double>("1.5kB") == "1.5 3");
     CHECK(read_text<double>("-0") == "-0 2");
     CHECK(read_text<double>("1e400") == "-77 5 too large");
@@ -145,7 +145,7 @@ TEST_CASE("scan_real: reads the number at the start of a text", "[io][real_text]
     CHECK(read_text<double>("x") == "-77 0 none");
 }
 
-TEST_CASE("fixed_text: has the requested number of digits", "[io][real_text]") {
+TEST_CASE("fixed_text: has the requested number of digits") {
     using stemma::detail::fixed_text;
     CHECK(fixed_text(1.0 / 3, 3) == "0.333");
     CHECK(fixed_text(-2.5, 1) == "-2.5");
@@ -153,20 +153,20 @@ TEST_CASE("fixed_text: has the requested number of digits", "[io][real_text]") {
     CHECK(fixed_text(1e300, 3).size() == 305);
 }
 
-TEST_CASE("short_text: has at most the requested number of digits", "[io][real_text]") {
+TEST_CASE("short_text: has at most the requested number of digits") {
     using stemma::detail::short_text;
     CHECK(short_text(1.0 / 3, 3) == "0.333");
     CHECK(short_text(-2.5, 3) == "-2.5");
     CHECK(short_text(999.6, 3) == "1e+03");
 }
 
-TEST_CASE("real_text: is the shortest text of a number", "[io][real_text]") {
+TEST_CASE("real_text: is the shortest text of a number") {
     CHECK(stemma::detail::real_text(0.1) == "0.1");
     CHECK(stemma::detail::real_text(0.97F) == "0.97");
     CHECK(stemma::detail::real_text(-std::numeric_limits<double>::infinity()) == "-inf");
 }
 
-TEST_CASE("put_real, read_real: round-trip with either library", "[io][real_text]") {
+TEST_CASE("put_real, read_real: round-trip with either library") {
     char digits[stemma::detail::real_text_size];
     CHECK(std::string(digits, stemma::detail::put_real(digits, 0.97F)) == "0.97");
     double number = 0;

@@ -8,7 +8,7 @@
 
 namespace test::io_detail_xxh64 {
 
-TEST_CASE("xxh64: agrees with the reference program", "[core][xxh64]") {
+TEST_CASE("xxh64: agrees with the reference program") {
     CHECK(stemma::detail::to_hex(stemma::detail::xxh64("")) == "ef46db3751d8e999");
     CHECK(stemma::detail::to_hex(stemma::detail::xxh64("a")) == "d24ec4f1a98c6e5b");
     CHECK(stemma::detail::to_hex(stemma::detail::xxh64("abc")) == "44bc2cf5ad770999");
@@ -16,7 +16,7 @@ TEST_CASE("xxh64: agrees with the reference program", "[core][xxh64]") {
               "Nobody inspects the spammish repetition")) == "fbcea83c8a378bf1");
 }
 
-TEST_CASE("xxh64: every length and every byte counts", "[core][xxh64]") {
+TEST_CASE("xxh64: every length and every byte counts") {
     std::set<std::uint64_t> hashes;
     std::string text;
     for (int length = 0; length < 100; ++length) {
@@ -30,7 +30,7 @@ TEST_CASE("xxh64: every length and every byte counts", "[core][xxh64]") {
     }
 }
 
-TEST_CASE("xxh64_digest: does not depend on how the bytes were divided", "[core][xxh64]") {
+TEST_CASE("xxh64_digest: does not depend on how the bytes were divided") {
     std::string text;
     for (int i = 0; i < 300; ++i) {
         text.push_back(static_cast<char>(i * 7));

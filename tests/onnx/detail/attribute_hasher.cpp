@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/attribute_hasher.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
 #include <string>
@@ -17,10 +17,7 @@ namespace {
 
 /// Returns: the hash of a node's attributes.
 std::uint64_t hash(const std::vector<test::message>& attributes, const char* type = "Pad") {
-    const auto bytes =
-        test::model(test::graph({test::owner_node(type, {"x"}, {"y"}, attributes)}, {"x"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model({test::owner_node(type, {"x"}, {"y"}, attributes)}, {"x"}, {"y"});
     return stemma::detail::attribute_hasher(model).read(0, false).hash;
 }
 
@@ -34,14 +31,14 @@ test::message list(const std::vector<std::uint64_t>& numbers) {
 
 } // namespace
 
-TEST_CASE("attribute_hasher: the order of numbers counts, how they are packed does not", "[onnx]") {
+TEST_CASE("attribute_hasher: the order of numbers counts, how they are packed does not") {
     const auto packed = test::message().text(1, "list").packed(8, {1, 2, 300}).number(20, 7);
     CHECK(hash({list({1, 2, 300})}) == hash({packed}));
     CHECK(hash({list({1, 2, 300})}) != hash({list({2, 1, 300})}));
     CHECK(hash({list({1, 2, 300})}) != hash({list({1, 2})}));
 }
 
-TEST_CASE("attribute_hasher: names of tensors and how they are stored do not count", "[onnx]") {
+TEST_CASE("attribute_hasher: names of tensors and how they are stored do not count") {
     const std::string one("\0\0\x80\x3f", 4);
     const auto value = [](const test::message& tensor) {
         return hash({test::message().text(1, "value").inner(5, tensor).number(20, 4)});
@@ -53,7 +50,7 @@ TEST_CASE("attribute_hasher: names of tensors and how they are stored do not cou
     CHECK(plain != value(test::tensor("a", {1}, "abcd")));
 }
 
-TEST_CASE("attribute_hasher: neither the order of attributes nor that of fields counts", "[onnx]") {
+TEST_CASE("attribute_hasher: neither the order of attributes nor that of fields counts") {
     const auto p = test::text_attribute("p", "1");
     const auto q = test::text_attribute("q", "2");
     CHECK(hash({p, q}) == hash({q, p}));
@@ -61,7 +58,7 @@ TEST_CASE("attribute_hasher: neither the order of attributes nor that of fields 
     CHECK(hash({p}) == hash({test::message().number(20, 3).text(4, "1").text(1, "p")}));
 }
 
-TEST_CASE("attribute_hasher: defaults, documentation and tags do not count", "[onnx]") {
+TEST_CASE("attribute_hasher: defaults, documentation and tags do not count") {
     CHECK(hash({}) == 0);
     CHECK(hash({test::text_attribute("mode", "constant")}) == 0);
     CHECK(hash({test::text_attribute("mode", "constant")}, "Resize") != 0);
@@ -73,19 +70,14 @@ TEST_CASE("attribute_hasher: defaults, documentation and tags do not count", "[o
           hash({mode}));
 }
 
-TEST_CASE("attribute_hasher: bodies are left out, and told", "[onnx]") {
-    const auto bytes =
-        test::model(
-            test::graph({test::owner_node(
-                             "If", {"c"}, {"y"},
-                             {test::graph_attribute("then_branch", test::graph({}, {}, {"x"}))}),
-                         test::owner_node(
-                             "If", {"c"}, {"z"},
-                             {test::graph_attribute("then_branch", test::graph({}, {}, {"c"}))}),
-                         test::node("Relu", {"x"}, {"r"})},
-                        {"c", "x"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+TEST_CASE("attribute_hasher: bodies are left out, and told") {
+    const test::built_model model(
+        {test::owner_node("If", {"c"}, {"y"},
+                          {test::graph_attribute("then_branch", test::graph({}, {}, {"x"}))}),
+         test::owner_node("If", {"c"}, {"z"},
+                          {test::graph_attribute("then_branch", test::graph({}, {}, {"c"}))}),
+         test::node("Relu", {"x"}, {"r"})},
+        {"c", "x"}, {"y"});
     stemma::detail::attribute_hasher hasher(model);
     CHECK(hasher.read(0, false).has_graphs);
     CHECK(hasher.read(0, false).hash == hasher.read(1, false).hash);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/attribute_values.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/onnx/detail/tensor_content.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 
@@ -15,10 +15,8 @@ namespace {
 
 /// Returns: name and value of a node's attribute as one text, with the data of tensors.
 std::string text_of(const test::message& attribute) {
-    const auto bytes =
-        test::model(test::graph({test::owner_node("Op", {"x"}, {"y"}, {attribute})}, {"x"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model({test::owner_node("Op", {"x"}, {"y"}, {attribute})}, {"x"},
+                                  {"y"});
     stemma::detail::tensor_content_reader tensors(model);
     std::string text;
     auto fields = model.reader(model.message(0));

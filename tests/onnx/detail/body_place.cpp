@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/body_place.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <vector>
 
@@ -17,11 +17,8 @@ TEST_CASE("body_place: owner, attribute and index, whatever the order in the fil
             attribute, test::graph({test::node("Relu", {"x"}, {result})}, {}, {result}));
     };
     const auto places = [&](const std::vector<test::message>& attributes) {
-        const auto bytes =
-            test::model(
-                test::graph({test::owner_node("If", {"x"}, {"y"}, attributes)}, {"x"}, {"y"}))
-                .bytes();
-        const stemma::wire_model model(bytes);
+        const test::built_model model({test::owner_node("If", {"x"}, {"y"}, attributes)}, {"x"},
+                                      {"y"});
         CHECK(model.graph_count() == 3);
         const auto owner = model.graph(1).owner;
         CHECK(stemma::detail::place_of_body(model, 1) != stemma::detail::place_of_body(model, 2));

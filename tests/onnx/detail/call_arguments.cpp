@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/call_arguments.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../wire_builder.hpp"
@@ -11,17 +12,16 @@
 
 namespace test::onnx_detail_call_arguments {
 
-TEST_CASE("call_arguments: values are followed into and out of functions", "[call_arguments]") {
-    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"a"}),
-                                                test::node("Outer", {"a"}, {"b"}, "", "f"),
-                                                test::node("Outer", {"b"}, {"y"}, "", "f")},
-                                               {"x"}, {"y"}))
-                           .inner(25, test::function("f", "Outer", {"p"}, {"q"},
-                                                     {test::node("Inner", {"p"}, {"q"}, "", "f")}))
-                           .inner(25, test::function("f", "Inner", {"r"}, {"s"},
-                                                     {test::node("Neg", {"r"}, {"s"})}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+TEST_CASE("call_arguments: values are followed into and out of functions") {
+    const test::built_model model(
+        test::model(test::graph({test::node("Relu", {"x"}, {"a"}),
+                                 test::node("Outer", {"a"}, {"b"}, "", "f"),
+                                 test::node("Outer", {"b"}, {"y"}, "", "f")},
+                                {"x"}, {"y"}))
+            .inner(25, test::function("f", "Outer", {"p"}, {"q"},
+                                      {test::node("Inner", {"p"}, {"q"}, "", "f")}))
+            .inner(25,
+                   test::function("f", "Inner", {"r"}, {"s"}, {test::node("Neg", {"r"}, {"s"})})));
     const stemma::detail::call_arguments arguments(model);
     const auto called = [&](const char* name, int function) {
         return test::value_called(
@@ -41,12 +41,11 @@ TEST_CASE("call_arguments: values are followed into and out of functions", "[cal
     arguments.for_each(a, [](stemma::id) { FAIL("is no formal input"); });
 }
 
-TEST_CASE("call_arguments: endless recursion ends", "[call_arguments]") {
-    const auto bytes = test::model(test::graph({test::node("F", {"x"}, {"y"}, "", "f")}))
-                           .inner(25, test::function("f", "F", {"p"}, {"q"},
-                                                     {test::node("F", {"p"}, {"q"}, "", "f")}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+TEST_CASE("call_arguments: endless recursion ends") {
+    const test::built_model model(
+        test::model(test::graph({test::node("F", {"x"}, {"y"}, "", "f")}))
+            .inner(25, test::function("f", "F", {"p"}, {"q"},
+                                      {test::node("F", {"p"}, {"q"}, "", "f")})));
     const stemma::detail::call_arguments arguments(model);
     CHECK_NOTHROW(arguments.behind(test::value_called(model, "y")));
 }

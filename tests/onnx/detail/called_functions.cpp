@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/called_functions.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../wire_builder.hpp"
-
-#include <stemma/onnx/wire_model.hpp>
 
 #include <set>
 #include <string>
@@ -13,8 +12,7 @@
 
 namespace test::onnx_detail_called_functions {
 
-TEST_CASE("called_functions: finds those that nodes, their bodies and other functions call",
-          "[onnx][called_functions]") {
+TEST_CASE("called_functions: finds those that nodes, their bodies and other functions call") {
     const auto call = [](const std::string& name) {
         return test::node(name, {"x"}, {name}, name, "local");
     };
@@ -22,7 +20,7 @@ TEST_CASE("called_functions: finds those that nodes, their bodies and other func
         return test::function("local", name, {"x"}, {"y"}, nodes);
     };
     const auto body = test::graph({call("InBody")}, {}, {"InBody"});
-    const auto bytes =
+    const test::built_model model(
         test::model(
             test::graph({call("A"), call("Alone"),
                          test::owner_node("If", {"c"}, {"r"},
@@ -30,9 +28,7 @@ TEST_CASE("called_functions: finds those that nodes, their bodies and other func
             .inner(25, function("A", {call("B"), test::node("Relu", {"x"}, {"y"}, "relu")}))
             .inner(25, function("B", {call("A")})) // in a cycle
             .inner(25, function("Alone", {}))
-            .inner(25, function("InBody", {}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+            .inner(25, function("InBody", {})));
     const stemma::graph_contents contents(model);
     const auto called = [&](const std::string& name) {
         std::set<std::string> names;
@@ -53,19 +49,17 @@ TEST_CASE("called_functions: finds those that nodes, their bodies and other func
     CHECK(called("if") == std::set<std::string>{"InBody"});
 }
 
-TEST_CASE("uncalled_functions: finds those that only call each other", "[onnx][called_functions]") {
+TEST_CASE("uncalled_functions: finds those that only call each other") {
     const auto calling = [](const std::string& name, const std::string& callee) {
         return test::function("local", name, {"x"}, {"y"},
                               {test::node(callee, {"x"}, {"y"}, "", "local")});
     };
-    const auto bytes =
+    const test::built_model model(
         test::model(test::graph({test::node("A", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}))
             .inner(25, calling("A", "B"))
             .inner(25, calling("B", "Outside"))
             .inner(25, calling("C", "D"))
-            .inner(25, calling("D", "B"))
-            .bytes();
-    const stemma::wire_model model(bytes);
+            .inner(25, calling("D", "B")));
     const auto uncalled = stemma::detail::uncalled_functions(model, stemma::graph_contents(model));
     std::set<std::string> names;
     for (auto g : uncalled) {

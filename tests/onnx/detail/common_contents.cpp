@@ -5,7 +5,7 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/parallel.hpp>
-#include <stemma/onnx/detail/content_hashes.hpp>
+#include <stemma/onnx/detail/data_hashes.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -105,7 +105,7 @@ std::vector<bool> equal_pairs(const std::vector<stemma::content_hash>& hashes,
 
 } // namespace
 
-TEST_CASE("common_contents: tells apart what hashes of all data tell apart", "[onnx]") {
+TEST_CASE("common_contents: tells apart what hashes of all data tell apart") {
     for (unsigned seed = 0; seed < 8; ++seed) {
         tensor_maker maker(seed);
         const std::array bytes{model_of(maker, 24), model_of(maker, 24)};
@@ -143,7 +143,7 @@ TEST_CASE("common_contents: tells apart what hashes of all data tell apart", "[o
     }
 }
 
-TEST_CASE("common_contents: of all widths of elements", "[onnx]") {
+TEST_CASE("common_contents: of all widths of elements") {
     struct width {
         std::uint64_t type;
         std::size_t bytes;

@@ -33,7 +33,7 @@ std::vector<id> owners_of(const stemma::wire_model& model) {
 
 } // namespace
 
-TEST_CASE("divide_file: parts are consecutive, and no message spans two", "[onnx][file_parts]") {
+TEST_CASE("divide_file: parts are consecutive, and no message spans two") {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto bytes = test::random_model(seed, seed % 2 == 0).bytes();
         const stemma::wire_model model(bytes);

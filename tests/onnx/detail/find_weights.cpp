@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/find_weights.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../wire_builder.hpp"
@@ -14,6 +15,9 @@
 namespace test::onnx_detail_find_weights {
 
 namespace {
+
+using kind = stemma::weight_kind;
+using stemma::detail::stated_kind;
 
 constexpr std::uint64_t float32 = 1;
 constexpr std::uint64_t uint8 = 2;
@@ -46,8 +50,7 @@ struct found_weights {
 };
 
 found_weights find(const test::message& model_message) {
-    const auto bytes = model_message.bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(model_message);
     found_weights weights;
     for (const auto& weight : stemma::detail::find_weights(model)) {
         CHECK(weights.by_name.emplace(model.value_name(weight.value), weight).second);
@@ -66,12 +69,18 @@ found_weights find(const std::vector<test::message>& nodes,
     return find(test::model(graph));
 }
 
-using kind = stemma::weight_kind;
+stemma::detail::stated_kinds kinds_in(const test::message& model) {
+    return stemma::detail::stated_kinds(test::built_model(model));
+}
+
+test::message with_signature(std::string_view text) {
+    return test::model(test::graph().inner(
+        16, test::entry("pkg.torch.export.ExportedProgram.graph_signature", text)));
+}
 
 } // namespace
 
-TEST_CASE("find_weights: counts kernel and bias of a quantized convolution with DequantizeLinear",
-          "[find_weights]") {
+TEST_CASE("find_weights: counts kernel and bias of a quantized convolution with DequantizeLinear") {
     const auto weights =
         find({test::node("QuantizeLinear", {"x", "xs", "xz"}, {"q"}),
               test::node("DequantizeLinear", {"q", "xs", "xz"}, {"d"}),
@@ -88,7 +97,7 @@ TEST_CASE("find_weights: counts kernel and bias of a quantized convolution with 
     CHECK(weights.by_name.size() == 8);
 }
 
-TEST_CASE("find_weights: dequantized running statistics are still buffers", "[find_weights]") {
+TEST_CASE("find_weights: dequantized running statistics are still buffers") {
     const auto weights =
         find({test::node("DequantizeLinear", {"m", "s"}, {"md"}),
               test::node("BatchNormalization", {"x", "g", "b", "md", "v"}, {"y"})},
@@ -99,8 +108,8 @@ TEST_CASE("find_weights: dequantized running statistics are still buffers", "[fi
     CHECK(weights.elements.at(kind::scale) == 1);
 }
 
-TEST_CASE("find_weights: integers that are cast, shifted and scaled are the weight, not the scale",
-          "[find_weights]") {
+TEST_CASE(
+    "find_weights: integers that are cast, shifted and scaled are the weight, not the scale") {
     const auto weights =
         find({test::node("Cast", {"w"}, {"c"}), test::node("Sub", {"c", "z"}, {"d"}),
               test::node("Mul", {"d", "s"}, {"m"}), test::node("MatMul", {"x", "m"}, {"y"})},
@@ -111,8 +120,7 @@ TEST_CASE("find_weights: integers that are cast, shifted and scaled are the weig
     CHECK(weights.elements.at(kind::zero_point) == 6);
 }
 
-TEST_CASE("find_weights: a Constant may hold a list of numbers, or a sparse tensor",
-          "[find_weights]") {
+TEST_CASE("find_weights: a Constant may hold a list of numbers, or a sparse tensor") {
     const std::string numbers(6 * sizeof(float), 'x');
     const auto list = test::message().text(1, "value_floats").text(7, numbers).number(20, 6);
     const auto sparse = test::message()
@@ -133,7 +141,7 @@ TEST_CASE("find_weights: a Constant may hold a list of numbers, or a sparse tens
     CHECK(weights.elements.at(kind::parameter) == 10);
 }
 
-TEST_CASE("find_weights: QLinearConv and QLinearMatMul have integer weights", "[find_weights]") {
+TEST_CASE("find_weights: QLinearConv and QLinearMatMul have integer weights") {
     const auto weights =
         find({test::node("QLinearConv", {"x", "s", "z", "w", "ws", "wz", "s", "z", "b"}, {"h"}),
               test::node("QLinearMatMul", {"h", "s", "z", "m", "s", "z", "s", "z"}, {"y"})},
@@ -145,8 +153,7 @@ TEST_CASE("find_weights: QLinearConv and QLinearMatMul have integer weights", "[
     CHECK(weights.elements.at(kind::zero_point) == 9);
 }
 
-TEST_CASE("find_weights: the factor of a dynamic quantization is a scale, not a parameter",
-          "[find_weights]") {
+TEST_CASE("find_weights: the factor of a dynamic quantization is a scale, not a parameter") {
     const auto weights =
         find({test::node("DynamicQuantizeLinear", {"x"}, {"q", "qs", "qz"}),
               test::node("MatMulInteger", {"q", "w", "qz", "wz"}, {"i"}),
@@ -160,7 +167,7 @@ TEST_CASE("find_weights: the factor of a dynamic quantization is a scale, not a 
     CHECK(weights.elements.at(kind::zero_point) == 1);
 }
 
-TEST_CASE("find_weights: counts each packed element", "[find_weights]") {
+TEST_CASE("find_weights: counts each packed element") {
     const auto blocks = test::node("MatMulNBits", {"x", "w", "s", "z"}, {"h"}, "", "com.microsoft");
     const auto table =
         test::node("GatherBlockQuantized", {"t", "i", "ts", "tz"}, {"y"}, "", "com.microsoft");
@@ -182,8 +189,7 @@ TEST_CASE("find_weights: counts each packed element", "[find_weights]") {
     CHECK(eight.by_name.at("t").elements == 640);
 }
 
-TEST_CASE("find_weights: counts elements of four-bit types, which take half the bytes",
-          "[find_weights]") {
+TEST_CASE("find_weights: counts elements of four-bit types, which take half the bytes") {
     const auto weights =
         find({test::node("DequantizeLinear", {"w", "s", "z"}, {"d"}),
               test::node("MatMul", {"x", "d"}, {"h"}),
@@ -196,7 +202,7 @@ TEST_CASE("find_weights: counts elements of four-bit types, which take half the 
     CHECK(weights.elements.at(kind::zero_point) == 16);
 }
 
-TEST_CASE("find_weights: counts an integer lookup table that is dequantized", "[find_weights]") {
+TEST_CASE("find_weights: counts an integer lookup table that is dequantized") {
     const auto weights =
         find({test::node("Gather", {"t", "x"}, {"g"}),
               test::node("DequantizeLinear", {"g", "s", "z"}, {"y"})},
@@ -204,8 +210,7 @@ TEST_CASE("find_weights: counts an integer lookup table that is dequantized", "[
     CHECK(weights.elements.at(kind::parameter) == 800);
 }
 
-TEST_CASE("find_weights: counts weights in Constants, but not scalars and shapes",
-          "[find_weights]") {
+TEST_CASE("find_weights: counts weights in Constants, but not scalars and shapes") {
     const auto weights = find(
         {constant(float32, {3, 4}, "w"), constant(float32, {}, "half"),
          constant(float32, {1}, "one"), constant(int64, {2}, "shape"),
@@ -231,7 +236,7 @@ TEST_CASE("find_weights: a scalar that a tool moved from a Constant to an initia
     CHECK(weights.by_name.contains("temperature"));
 }
 
-TEST_CASE("find_weights: running statistics and initial states are buffers", "[find_weights]") {
+TEST_CASE("find_weights: running statistics and initial states are buffers") {
     const auto weights =
         find({test::node("BatchNormalization", {"x", "g", "b", "m", "v"}, {"n"}),
               constant(float32, {2, 3, 16}, "zeros"), test::node("Expand", {"zeros", "x"}, {"h"}),
@@ -243,7 +248,7 @@ TEST_CASE("find_weights: running statistics and initial states are buffers", "[f
     CHECK(weights.elements.at(kind::buffer) == 10 + 96);
 }
 
-TEST_CASE("find_weights: ignores indices, extents, masks and flags", "[find_weights]") {
+TEST_CASE("find_weights: ignores indices, extents, masks and flags") {
     const auto weights = find(
         {test::node("Gather", {"x", "index"}, {"a"}), test::node("Resize", {"a", "", "by"}, {"b"}),
          test::node("Slice", {"mask", "from", "to"}, {"m"}), test::node("Cast", {"m"}, {"f"}),
@@ -255,8 +260,7 @@ TEST_CASE("find_weights: ignores indices, extents, masks and flags", "[find_weig
     CHECK(weights.by_name.empty());
 }
 
-TEST_CASE("find_weights: a limit or fill value counts only if it is named like a parameter",
-          "[find_weights]") {
+TEST_CASE("find_weights: a limit or fill value counts only if it is named like a parameter") {
     const auto weights = find(
         {test::node("Clip", {"x", "onnx::Clip_7", "act.alpha"}, {"a"}),
          test::node("Pad", {"a", "pads", "value"}, {"b"}),
@@ -271,7 +275,7 @@ TEST_CASE("find_weights: a limit or fill value counts only if it is named like a
     CHECK(weights.by_name.at("act.alpha").kind == kind::parameter);
 }
 
-TEST_CASE("find_weights: what the exporter says of a tensor decides", "[find_weights]") {
+TEST_CASE("find_weights: what the exporter says of a tensor decides") {
     auto graph = test::graph({test::node("Conv", {"x", "stft.basis", "bias"}, {"a"}),
                               test::node("LSTM", {"a", "w", "r", "", "", "h"}, {"b"}),
                               test::node("Gather", {"b", "index"}, {"y"})},
@@ -293,8 +297,7 @@ TEST_CASE("find_weights: what the exporter says of a tensor decides", "[find_wei
     CHECK(weights.by_name.at("h").kind == kind::parameter);
 }
 
-TEST_CASE("find_weights: integers read by an unknown operator count only as matrices",
-          "[find_weights]") {
+TEST_CASE("find_weights: integers read by an unknown operator count only as matrices") {
     const auto weights = find({test::node("Odd", {"x", "w", "z", "i"}, {"y"}, "", "com.example"),
                                test::node("Add", {"y", "w2"}, {"u"})},
                               {tensor("w", int8, {4, 4}), tensor("z", int8, {4}),
@@ -303,7 +306,7 @@ TEST_CASE("find_weights: integers read by an unknown operator count only as matr
     CHECK(weights.elements.at(kind::parameter) == 16);
 }
 
-TEST_CASE("find_weights: a function's use decides about its call's weights", "[find_weights]") {
+TEST_CASE("find_weights: a function's use decides about its call's weights") {
     auto graph = test::graph({test::node("outer", {"x", "w", "m"}, {"y"}, "", "f")}, {"x"}, {"y"});
     graph.inner(5, tensor("w", int8, {5, 5})).inner(5, tensor("m", float32, {5}));
     auto message = test::model(graph);
@@ -322,7 +325,7 @@ TEST_CASE("find_weights: a function's use decides about its call's weights", "[f
           25 + 5); // one used in a normalization is no mere scale
 }
 
-TEST_CASE("find_weights: a weight counts once, and not at all if unread", "[find_weights]") {
+TEST_CASE("find_weights: a weight counts once, and not at all if unread") {
     const auto weights =
         find({test::node("Gather", {"w", "x"}, {"a"}), test::node("Transpose", {"w"}, {"t"}),
               test::node("MatMul", {"a", "t"}, {"y"})},
@@ -331,8 +334,8 @@ TEST_CASE("find_weights: a weight counts once, and not at all if unread", "[find
     CHECK(weights.elements.at(kind::parameter) == 36);
 }
 
-TEST_CASE("find_weights: counts all floating-point initializers of fresh exports except statistics",
-          "[find_weights][fixtures]") {
+TEST_CASE(
+    "find_weights: counts all floating-point initializers of fresh exports except statistics") {
     for (const auto& path : test::files_called("model.onnx", ".onnx")) {
         CAPTURE(path);
         const auto bytes = test::read_bytes(path);
@@ -348,6 +351,52 @@ TEST_CASE("find_weights: counts all floating-point initializers of fresh exports
             counted += model.is_initializer(weight.value) ? weight.elements : 0;
         }
         CHECK(counted == real);
+    }
+}
+
+TEST_CASE("stated_kinds: reads a graph signature with a line for each tensor") {
+    const auto kinds = kinds_in(with_signature("\n# inputs\n"
+                                               "p_fc_weight: PARAMETER target='fc.weight'\n"
+                                               "b_it's: BUFFER target=\"it's\" persistent=True\n"
+                                               "c_table: CONSTANT_TENSOR target='table'\n"
+                                               "x: USER_INPUT\n\n# outputs\n"
+                                               "add: BUFFER_MUTATION target='count'\n"));
+    CHECK(kinds.of("fc.weight") == stated_kind::parameter);
+    CHECK(kinds.of("it's") == stated_kind::fixed);
+    CHECK(kinds.of("table") == stated_kind::fixed);
+    CHECK(kinds.of("count") == stated_kind::none);
+    CHECK(kinds.of("x") == stated_kind::none);
+}
+
+TEST_CASE("stated_kinds: reads a graph signature that is a Python expression") {
+    const auto kinds = kinds_in(
+        with_signature("ExportGraphSignature(input_specs=["
+                       "InputSpec(kind=<InputKind.PARAMETER: 2>, arg=TensorArgument(name='p_w'), "
+                       "target='fc.weight', persistent=None), "
+                       "InputSpec(kind=<InputKind.BUFFER: 3>, arg=TensorArgument(name='b_mask'), "
+                       "target='mask', persistent=True), "
+                       "InputSpec(kind=<InputKind.USER_INPUT: 1>, arg=TensorArgument(name='x'), "
+                       "target=None, persistent=None)], output_specs=["
+                       "OutputSpec(kind=<OutputKind.BUFFER_MUTATION: 3>, "
+                       "arg=TensorArgument(name='add'), target='count')])"));
+    CHECK(kinds.of("fc.weight") == stated_kind::parameter);
+    CHECK(kinds.of("mask") == stated_kind::fixed);
+    CHECK(kinds.of("count") == stated_kind::none);
+}
+
+TEST_CASE("stated_kinds: reads what the metadata of values say") {
+    const auto note = test::entry("pkg.torch.export.graph_signature.InputSpec.kind", "BUFFER");
+    auto graph = test::graph({test::node("Add", {"x", "mask"}, {"y"})}, {"x"}, {"y"}, {"mask"});
+    graph.inner(13, test::value_info("mask").inner(4, note));
+    const auto kinds = kinds_in(test::model(graph));
+    CHECK(kinds.of("mask") == stated_kind::fixed);
+    CHECK(kinds.of("y") == stated_kind::none);
+}
+
+TEST_CASE("stated_kinds: ignores damaged signatures") {
+    for (const auto* text : {"", "target=", " target=", "a: BUFFER target='b", "BUFFER target=b",
+                             "InputKind. target='b'", "InputKind.BUFFER target=\"b"}) {
+        CHECK(kinds_in(with_signature(text)).of("b") == stated_kind::none);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/flat_graph.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../model_files.hpp"
@@ -67,12 +68,10 @@ std::string around(const char* op, std::size_t inputs, const test::message& body
 
 } // namespace
 
-TEST_CASE("flat_graph: an edge leads from a producer to every slot that reads it",
-          "[onnx][flat_graph]") {
-    const auto bytes = model_of({test::node("Split", {"x"}, {"a", "b"}, "split"),
-                                 test::node("Add", {"b", "b"}, {"s"}, "add"),
-                                 test::node("Sum", {"a", "", "w", "s"}, {"t"}, "sum")});
-    const wire_model model(bytes);
+TEST_CASE("flat_graph: an edge leads from a producer to every slot that reads it") {
+    const test::built_model model(model_of({test::node("Split", {"x"}, {"a", "b"}, "split"),
+                                            test::node("Add", {"b", "b"}, {"s"}, "add"),
+                                            test::node("Sum", {"a", "", "w", "s"}, {"t"}, "sum")}));
     CHECK(edges_of(model) ==
           edge_texts{"split > add:0", "split > add:1", "split > sum:0", "add > sum:3"});
     const auto graph = stemma::detail::flat_graph(model);
@@ -84,8 +83,7 @@ TEST_CASE("flat_graph: an edge leads from a producer to every slot that reads it
     }
 }
 
-TEST_CASE("flat_graph: a captured value leads into a body, a body's result to its owner",
-          "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: a captured value leads into a body, a body's result to its owner") {
     const auto branch = [](const char* name) {
         return test::graph({test::node("Relu", {"a"}, {"r"}, name)}, {}, {"r"});
     };
@@ -100,8 +98,7 @@ TEST_CASE("flat_graph: a captured value leads into a body, a body's result to it
                                                     "then > if", "else > if", "if > abs:0"});
 }
 
-TEST_CASE("flat_graph: a captured value that is a body's result leads to the owner",
-          "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: a captured value that is a body's result leads to the owner") {
     const auto body = test::graph({}, {}, {"a", "w", "gone"});
     const auto bytes = model_of(
         {test::node("Neg", {"x"}, {"a"}, "neg"),
@@ -109,8 +106,7 @@ TEST_CASE("flat_graph: a captured value that is a body's result leads to the own
     CHECK(edges_of(wire_model(bytes)) == edge_texts{"neg > if"});
 }
 
-TEST_CASE("flat_graph: Loop passes its inputs on after the iteration number",
-          "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: Loop passes its inputs on after the iteration number") {
     const auto body = test::graph({test::node("A", {"iteration"}, {}, "a"),
                                    test::node("B", {"condition"}, {}, "b"),
                                    test::node("C", {"state"}, {"next"}, "c")},
@@ -120,8 +116,7 @@ TEST_CASE("flat_graph: Loop passes its inputs on after the iteration number",
                      "p1 > op"});
 }
 
-TEST_CASE("flat_graph: Scan passes its inputs on in place, that of opset 8 after the lengths",
-          "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: Scan passes its inputs on in place, that of opset 8 after the lengths") {
     const auto body = test::graph(
         {test::node("A", {"state"}, {"next"}, "a"), test::node("B", {"item"}, {"r"}, "b")},
         {"state", "item"}, {"next", "r"});
@@ -132,21 +127,20 @@ TEST_CASE("flat_graph: Scan passes its inputs on in place, that of opset 8 after
                      "b > op"});
 }
 
-TEST_CASE("flat_graph: SequenceMap passes its inputs on in place", "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: SequenceMap passes its inputs on in place") {
     const auto body = test::graph({test::node("A", {"item"}, {"r"}, "a")}, {"item", "more"}, {"r"});
     CHECK(edges_of(wire_model(around("SequenceMap", 2, body))) ==
           edge_texts{"p0 > op:0", "p1 > op:1", "p0 > a:0", "a > op"});
 }
 
-TEST_CASE("flat_graph: unmatched formal inputs have no producer", "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: unmatched formal inputs have no producer") {
     const auto body = test::graph({test::node("A", {"f", "g"}, {"r"}, "a")}, {"f", "g"}, {"r"});
     CHECK(edges_of(wire_model(around("Any", 5, body))) ==
           edge_texts{"p0 > op:0", "p1 > op:1", "p2 > op:2", "p3 > op:3", "p4 > op:4", "a > op"});
     CHECK(edges_of(wire_model(around("Loop", 1, body))) == edge_texts{"p0 > op:0", "a > op"});
 }
 
-TEST_CASE("flat_graph: nested formal inputs have the outermost one's producer",
-          "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: nested formal inputs have the outermost one's producer") {
     const auto inner =
         test::graph({test::node("A", {"inner state"}, {"r"}, "a")}, {"inner state"}, {"r"});
     const auto outer =
@@ -157,11 +151,10 @@ TEST_CASE("flat_graph: nested formal inputs have the outermost one's producer",
           edge_texts{"p0 > op:0", "p0 > scan:0", "p0 > a:0", "a > scan", "scan > op"});
 }
 
-TEST_CASE("flat_graph: nothing leads from an owner into its body", "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: nothing leads from an owner into its body") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
-        const auto bytes = test::random_model(seed, false).bytes();
-        const wire_model model(bytes);
+        const test::built_model model(test::random_model(seed, false).bytes());
         const auto graph = stemma::detail::flat_graph(model);
         REQUIRE(graph.vertex_count() == model.node_count());
         for (auto [it, last] = edges(graph); it != last; ++it) {
@@ -182,8 +175,7 @@ TEST_CASE("flat_graph: nothing leads from an owner into its body", "[onnx][flat_
     }
 }
 
-TEST_CASE("flat_graph: nothing leads from a call into its function, or out of it",
-          "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: nothing leads from a call into its function, or out of it") {
     auto message = test::model(test::graph({test::node("Neg", {"x"}, {"a"}, "neg"),
                                             test::node("F", {"a"}, {"b"}, "call", "d"),
                                             test::node("Abs", {"b"}, {"c"}, "abs")},
@@ -195,17 +187,16 @@ TEST_CASE("flat_graph: nothing leads from a call into its function, or out of it
           edge_texts{"neg > call:0", "call > abs:0", "f0 > f1:0"});
 }
 
-TEST_CASE("nested_graph: a body is contracted into its owner", "[onnx][flat_graph]") {
+TEST_CASE("nested_graph: a body is contracted into its owner") {
     const auto inner = test::graph({test::node("Abs", {"a"}, {"r"}, "deep")}, {}, {"r"});
     const auto body = test::graph(
         {test::owner_node("If", {"c"}, {"t"}, {test::graph_attribute("then_branch", inner)}, "if"),
          test::node("Add", {"t", "b"}, {"u"}, "add")},
         {}, {"u", "b"});
-    const auto bytes = model_of(
+    const test::built_model model(model_of(
         {test::node("Neg", {"x"}, {"a"}, "neg"), test::node("Exp", {"a"}, {"b"}, "exp"),
          test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)}, "top"),
-         test::node("Tanh", {"y"}, {"z"}, "tanh")});
-    const wire_model model(bytes);
+         test::node("Tanh", {"y"}, {"z"}, "tanh")}));
     const auto edges_in = [&](id g) {
         const auto view = stemma::detail::nested_graph(model, g);
         edge_texts edges_told;
@@ -228,14 +219,13 @@ TEST_CASE("nested_graph: a body is contracted into its owner", "[onnx][flat_grap
                                          test::node_called(model, "neg")) == no_id);
 }
 
-TEST_CASE("flat_graph: fixtures have the number of edges in their summaries",
-          "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: fixtures have the number of edges in their summaries") {
     // Distinct pairs of producer and reader, as counted by the fixtures' generators.
     const std::vector<std::pair<const char*, std::size_t>> expected{
         {"bert_micro", 322}, {"two_tower", 129}, {"quirks", 47}, {"mlp", 2}, {"unet_tiny", 30}};
     for (const auto& [name, count] : expected) {
-        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
-        const wire_model model(bytes);
+        const test::built_model model(
+            test::read_bytes(test::fixture(std::string(name) + "/model.onnx")));
         const auto graph = stemma::detail::flat_graph(model);
         std::set<std::pair<id, id>> pairs;
         for (auto [it, last] = edges(graph); it != last; ++it) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/glued_names.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/model_parameters.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <vector>
@@ -21,8 +21,7 @@ namespace {
 
 /// Returns: the names of nodes, their results and the parameters; nothing if none is glued.
 names found(const std::vector<test::message>& nodes, const names& parameters) {
-    const auto bytes = test::model(test::graph(nodes, {"x"}, {}, parameters)).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(nodes, {"x"}, {}, parameters);
     const stemma::detail::model_parameters read(model);
     const stemma::detail::glued_names glued(model, read);
     names all;

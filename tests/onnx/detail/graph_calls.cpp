@@ -73,8 +73,7 @@ scene calling() {
 
 } // namespace
 
-TEST_CASE("graph_calls: what calls pass to functions, and take out of them",
-          "[onnx][graph_calls]") {
+TEST_CASE("graph_calls: what calls pass to functions, and take out of them") {
     const auto s = calling();
     CHECK(s.into("in", "@d::F") == texts{"first gives x", "second gives t"});
     CHECK(s.into("more", "@d::F") == texts{"first gives w", "second gives nothing"});
@@ -86,7 +85,7 @@ TEST_CASE("graph_calls: what calls pass to functions, and take out of them",
     CHECK(s.out_of("out", "@d::Uncalled").empty());
 }
 
-TEST_CASE("graph_calls: values are passed on through any number of calls", "[onnx][graph_calls]") {
+TEST_CASE("graph_calls: values are passed on through any number of calls") {
     const auto call = [](const char* function, const test::names& inputs, const char* output) {
         return test::node(function, inputs, {output}, "", "d");
     };
@@ -111,7 +110,7 @@ TEST_CASE("graph_calls: values are passed on through any number of calls", "[onn
     CHECK(lines == texts{" w", "@d::Inner rest", "@d::Inner weight", "@d::Outer weight"});
 }
 
-TEST_CASE("graph_calls: nothing is passed to the main graph", "[onnx][graph_calls]") {
+TEST_CASE("graph_calls: nothing is passed to the main graph") {
     const auto s = calling();
     CHECK(s.into("x").empty());
     CHECK(s.into("w").empty());
@@ -122,8 +121,7 @@ TEST_CASE("graph_calls: nothing is passed to the main graph", "[onnx][graph_call
     CHECK_FALSE(s.calls.is_result(s.value("out", "@d::G")));
 }
 
-TEST_CASE("graph_calls: an owner passes its inputs to its body, and takes results of it",
-          "[onnx][graph_calls]") {
+TEST_CASE("graph_calls: an owner passes its inputs to its body, and takes results of it") {
     const auto body = test::graph({test::node("Add", {"state", "x"}, {"next"})},
                                   {"iteration", "going", "state"}, {"going", "next", "x"});
     const scene s(

@@ -8,8 +8,7 @@
 
 namespace test::onnx_detail_graph_extras {
 
-TEST_CASE("read_graph_extras: reads name, docs, metadata and annotations of every graph",
-          "[onnx][graph_extras]") {
+TEST_CASE("read_graph_extras: reads name, docs, metadata and annotations of every graph") {
     const auto note = test::message()
                           .text(1, "x")
                           .inner(2, test::entry("SCALE_TENSOR", "scale"))

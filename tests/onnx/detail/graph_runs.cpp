@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/graph_runs.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../random_numbers.hpp"
@@ -39,12 +40,10 @@ std::vector<stemma::detail::graph_run> runs_of(const stemma::wire_model& model, 
 } // namespace
 
 // The fields of a body look like those of the enclosing graph.
-TEST_CASE("guess_runs: in exported models without bodies runs begin at fields",
-          "[onnx][graph_runs]") {
+TEST_CASE("guess_runs: in exported models without bodies runs begin at fields") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
-        const auto bytes = test::read_bytes(path);
-        const stemma::wire_model model(bytes);
+        const test::built_model model(test::read_bytes(path));
         std::set<std::uint32_t> begins;
         auto fields = model.reader({model.containers()[0].begin, model.containers()[0].size, 0});
         for (stemma::detail::wire_field field; fields.next(field);) {
@@ -58,7 +57,7 @@ TEST_CASE("guess_runs: in exported models without bodies runs begin at fields",
     }
 }
 
-TEST_CASE("guess_runs: boundaries are in structure, not in tensor data", "[onnx][graph_runs]") {
+TEST_CASE("guess_runs: boundaries are in structure, not in tensor data") {
     test::random_numbers random(3);
     std::vector<test::message> nodes;
     for (int i = 0; i < 2000; ++i) {
@@ -77,7 +76,7 @@ TEST_CASE("guess_runs: boundaries are in structure, not in tensor data", "[onnx]
     }
 }
 
-TEST_CASE("guess_runs: small graphs get no extra threads", "[onnx][graph_runs]") {
+TEST_CASE("guess_runs: small graphs get no extra threads") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto size = static_cast<std::uint32_t>(bytes.size());
     CHECK(stemma::detail::guess_runs(bytes, 0, size).size() == 1);

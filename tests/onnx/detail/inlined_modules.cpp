@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/inlined_modules.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../wire_builder.hpp"
-
-#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <string_view>
@@ -17,8 +16,7 @@ namespace {
 
 std::string scope_of(const std::vector<test::message>& nodes, const test::names& weights,
                      std::string_view node) {
-    const auto bytes = test::model(test::graph(nodes, {"x"}, {"y"}, weights)).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(nodes, {"x"}, {"y"}, weights);
     const stemma::detail::inlined_modules modules(model);
     const auto module = modules.find(test::node_called(model, node));
     return !module ? "none" : std::string(module->scope) + (module->within ? " or below" : "");

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/inlined_nodes.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../wire_builder.hpp"
-
-#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 
@@ -13,14 +12,11 @@ namespace test::onnx_detail_inlined_nodes {
 
 TEST_CASE("inlined_nodes: functions of folding and of torch's exporter in one model") {
     const std::string fc = "_inlfunc_app_Fc_a_fc_1_";
-    const auto bytes =
-        test::model(test::graph({test::node("Neg", {"x"}, {"/b/Neg_output_0"}, "_inlfunc_F_/Neg"),
-                                 test::node("Mul", {"/b/Neg_output_0", "a.fc.weight"},
-                                            {fc + "mul_1"}, fc + "mul_1"),
-                                 test::node("Relu", {fc + "mul_1"}, {"y"}, "y")},
-                                {"x"}, {"y"}, {"a.fc.weight"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        {test::node("Neg", {"x"}, {"/b/Neg_output_0"}, "_inlfunc_F_/Neg"),
+         test::node("Mul", {"/b/Neg_output_0", "a.fc.weight"}, {fc + "mul_1"}, fc + "mul_1"),
+         test::node("Relu", {fc + "mul_1"}, {"y"}, "y")},
+        {"x"}, {"y"}, {"a.fc.weight"});
     stemma::detail::late_inlined_nodes late;
     const auto& nodes = late.of(model);
     CHECK(nodes.calls.name(test::node_called(model, "_inlfunc_F_/Neg")) == "/b/Neg");
@@ -28,6 +24,7 @@ TEST_CASE("inlined_nodes: functions of folding and of torch's exporter in one mo
     REQUIRE(module);
     CHECK(module->scope == "a/fc");
     CHECK_FALSE(module->within);
+    CHECK(&late.of(model) == &nodes);
 }
 
 } // namespace test::onnx_detail_inlined_nodes

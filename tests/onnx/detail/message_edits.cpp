@@ -28,7 +28,7 @@ std::string applied(std::string text, const stemma::detail::message_edits& edits
 
 } // namespace
 
-TEST_CASE("message_edits: lists changes in order", "[onnx][message_edits]") {
+TEST_CASE("message_edits: lists changes in order") {
     stemma::detail::message_edits edits;
     CHECK(edits.empty());
     CHECK(edits.growth() == 0);
@@ -44,7 +44,7 @@ TEST_CASE("message_edits: lists changes in order", "[onnx][message_edits]") {
     CHECK(applied("abcdef", edits) == "abcdef");
 }
 
-TEST_CASE("message_edits: an entry is written as a field", "[onnx][message_edits]") {
+TEST_CASE("message_edits: an entry is written as a field") {
     stemma::detail::message_edits edits;
     edits.insert(1, "before");
     edits.insert_entry(2, 14, "key", "value");
@@ -54,7 +54,7 @@ TEST_CASE("message_edits: an entry is written as a field", "[onnx][message_edits
     CHECK(applied("abc", edits) == "abeforeb" + field + "c");
 }
 
-TEST_CASE("message_edits: a text kept elsewhere is not copied", "[onnx][message_edits]") {
+TEST_CASE("message_edits: a text kept elsewhere is not copied") {
     const std::string outside = "kept";
     stemma::detail::message_edits edits;
     edits.insert(3, "ab");
@@ -69,7 +69,7 @@ TEST_CASE("message_edits: a text kept elsewhere is not copied", "[onnx][message_
     CHECK(all == "3ab 4kept 5c ");
 }
 
-TEST_CASE("message_edits: an edit may keep the length", "[onnx][message_edits]") {
+TEST_CASE("message_edits: an edit may keep the length") {
     stemma::detail::message_edits edits;
     edits.replace(1, 2, "B");
     CHECK(edits.growth() == 0);
@@ -77,8 +77,7 @@ TEST_CASE("message_edits: an edit may keep the length", "[onnx][message_edits]")
     CHECK(applied("abc", edits) == "aBc");
 }
 
-TEST_CASE("message_edits: content is replaced with its length, padded or not",
-          "[onnx][message_edits]") {
+TEST_CASE("message_edits: content is replaced with its length, padded or not") {
     for (std::size_t pad = 1; pad <= 5; ++pad) {
         for (const std::size_t size : {0U, 1U, 127U, 128U, 20000U}) {
             const auto before = test::message().number(7, 1).text(3, "old", {1, pad}).bytes();
@@ -91,7 +90,7 @@ TEST_CASE("message_edits: content is replaced with its length, padded or not",
     }
 }
 
-TEST_CASE("varint_size: is the minimal size", "[onnx][message_edits]") {
+TEST_CASE("varint_size: is the minimal size") {
     for (unsigned bit = 0; bit < 64; ++bit) {
         for (const auto value : {std::uint64_t{1} << bit, (std::uint64_t{1} << bit) - 1}) {
             std::string expected;
@@ -104,7 +103,7 @@ TEST_CASE("varint_size: is the minimal size", "[onnx][message_edits]") {
     }
 }
 
-TEST_CASE("append_field: can be read by any protobuf reader", "[onnx][message_edits]") {
+TEST_CASE("append_field: can be read by any protobuf reader") {
     for (const std::uint32_t number : {1U, 15U, 16U, 25U, 2047U, 2048U}) {
         const std::string content(300, 'c');
         std::string written;
@@ -113,7 +112,7 @@ TEST_CASE("append_field: can be read by any protobuf reader", "[onnx][message_ed
     }
 }
 
-TEST_CASE("append_number: round-trips, including negative numbers", "[onnx][message_edits]") {
+TEST_CASE("append_number: round-trips, including negative numbers") {
     for (const std::int64_t number : {std::int64_t{0}, std::int64_t{127}, std::int64_t{128},
                                       std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
         std::string text;
@@ -128,7 +127,7 @@ TEST_CASE("append_number: round-trips, including negative numbers", "[onnx][mess
     }
 }
 
-TEST_CASE("length_position: finds a content's length prefix", "[onnx][message_edits]") {
+TEST_CASE("length_position: finds a content's length prefix") {
     for (std::size_t tag = 1; tag <= 4; ++tag) {
         for (std::size_t length = 1; length <= 5; ++length) {
             const auto bytes = test::message().text(3, "abc", {tag, length}).bytes();

@@ -36,7 +36,7 @@ std::size_t pieces_of(const stemma::detail::message_tree& tree) {
 
 } // namespace
 
-TEST_CASE("message_tree: contains what was appended", "[onnx][message_tree]") {
+TEST_CASE("message_tree: contains what was appended") {
     test::random_numbers random(4);
     const std::vector<std::string> files{random.bytes(500), random.bytes(300)};
     for (int round = 0; round < 300; ++round) {
@@ -74,7 +74,7 @@ TEST_CASE("message_tree: contains what was appended", "[onnx][message_tree]") {
     }
 }
 
-TEST_CASE("message_tree: merges adjacent ranges of one file", "[onnx][message_tree]") {
+TEST_CASE("message_tree: merges adjacent ranges of one file") {
     stemma::detail::message_tree tree;
     tree.add_range(10, 5);
     tree.add_range(15, 5);
@@ -96,8 +96,7 @@ TEST_CASE("message_tree: merges adjacent ranges of one file", "[onnx][message_tr
     CHECK(text_of(last, {}) == "c");
 }
 
-TEST_CASE("message_tree: a message includes its tag if encoded as we would",
-          "[onnx][message_tree]") {
+TEST_CASE("message_tree: a message includes its tag if encoded as we would") {
     const auto plain = test::message().text(1, "content").bytes();
     const auto padded = test::message().text(1, "content", {2, 3}).bytes();
     for (const auto& file : {plain, padded}) {
@@ -109,8 +108,7 @@ TEST_CASE("message_tree: a message includes its tag if encoded as we would",
     }
 }
 
-TEST_CASE("message_tree: nested messages have correct lengths, short or long",
-          "[onnx][message_tree]") {
+TEST_CASE("message_tree: nested messages have correct lengths, short or long") {
     for (const std::size_t size : {0U, 1U, 120U, 130U, 1000U, 2000U, 100'000U}) {
         const std::string text(size, 't');
         stemma::detail::message_tree tree;
@@ -151,7 +149,7 @@ std::string nested(const std::string& first, const std::string& second) {
 
 } // namespace
 
-TEST_CASE("message_tree: unchanged fields stay as they are, in one range", "[onnx][message_tree]") {
+TEST_CASE("message_tree: unchanged fields stay as they are, in one range") {
     const auto bytes = nested("one", "two");
     stemma::detail::message_tree tree;
     CHECK_FALSE(tree.edit(reader(bytes), [](stemma::detail::edited_field& field) {
@@ -169,7 +167,7 @@ TEST_CASE("message_tree: unchanged fields stay as they are, in one range", "[onn
     CHECK(tree.size() == bytes.size());
 }
 
-TEST_CASE("message_tree: sets, erases, replaces and adds fields in place", "[onnx][message_tree]") {
+TEST_CASE("message_tree: sets, erases, replaces and adds fields in place") {
     const auto bytes = nested("one", "two");
     for (const auto file : {id{0}, stemma::detail::message_tree::in_memory}) {
         stemma::detail::message_tree tree;
@@ -205,8 +203,7 @@ TEST_CASE("message_tree: sets, erases, replaces and adds fields in place", "[onn
         test::message().inner(7, test::message().inner(1, test::message().text(1, "new"))).bytes());
 }
 
-TEST_CASE("message_tree: an unchanged message between others leaves no trace",
-          "[onnx][message_tree]") {
+TEST_CASE("message_tree: an unchanged message between others leaves no trace") {
     const auto bytes = test::message().inner(2, test::message().text(8, "one")).bytes();
     stemma::detail::message_tree tree;
     tree.append(1, "in front");
@@ -218,7 +215,7 @@ TEST_CASE("message_tree: an unchanged message between others leaves no trace",
     CHECK(pieces_of(tree) == 1);
 }
 
-TEST_CASE("message_tree: `text` and `write` produce the same bytes", "[onnx][message_tree]") {
+TEST_CASE("message_tree: `text` and `write` produce the same bytes") {
     const auto bytes = nested("one", "two");
     stemma::detail::message_tree tree;
     tree.append(1, [&] { tree.edit(reader(bytes), [](stemma::detail::edited_field&) {}); });

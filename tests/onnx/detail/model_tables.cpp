@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/model_tables.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../random_model.hpp"
@@ -21,21 +22,14 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 using stemma::value_kind;
-using stemma::wire_model;
 using test::value_called;
-
-std::string model_of(const std::vector<test::message>& nodes, const test::names& inputs = {},
-                     const test::names& outputs = {}, const test::names& initializers = {}) {
-    return test::model(test::graph(nodes, inputs, outputs, initializers)).bytes();
-}
 
 } // namespace
 
-TEST_CASE("model_tables: results come first, in the order of nodes", "[onnx][model_tables]") {
-    const auto bytes =
-        model_of({test::node("Split", {"x"}, {"a", "b"}), test::node("Add", {"a", "w"}, {"c"})},
-                 {"x"}, {"c"}, {"w"});
-    const wire_model model(bytes);
+TEST_CASE("model_tables: results come first, in the order of nodes") {
+    const test::built_model model(
+        {test::node("Split", {"x"}, {"a", "b"}), test::node("Add", {"a", "w"}, {"c"})}, {"x"},
+        {"c"}, {"w"});
     REQUIRE(model.value_count() == 5);
     CHECK(model.first_output(0) == 0);
     CHECK(model.first_output(1) == 2);
@@ -49,11 +43,9 @@ TEST_CASE("model_tables: results come first, in the order of nodes", "[onnx][mod
     CHECK(model.redefined().empty());
 }
 
-TEST_CASE("model_tables: an initializer that is also an input is one value",
-          "[onnx][model_tables]") {
-    const auto bytes =
-        model_of({test::node("Add", {"x", "w"}, {"y"})}, {"x", "w"}, {"y"}, {"w", "v"});
-    const wire_model model(bytes);
+TEST_CASE("model_tables: an initializer that is also an input is one value") {
+    const test::built_model model({test::node("Add", {"x", "w"}, {"y"})}, {"x", "w"}, {"y"},
+                                  {"w", "v"});
     const auto w = value_called(model, "w");
     CHECK(model.kind(w) == value_kind::initializer);
     CHECK(model.inputs(0)[1] == w);
@@ -63,10 +55,9 @@ TEST_CASE("model_tables: an initializer that is also an input is one value",
     CHECK(model.value_count() == 4);
 }
 
-TEST_CASE("model_tables: nodes of bodies precede their owner", "[onnx][model_tables]") {
+TEST_CASE("model_tables: nodes of bodies precede their owner") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-        const auto bytes = test::random_model(seed, true).bytes();
-        const wire_model model(bytes);
+        const test::built_model model(test::random_model(seed, true).bytes());
         std::vector<id> counts(model.graph_count());
         for (id node = 0; node < model.node_count(); ++node) {
             CHECK((model.owner(node) == no_id || model.owner(node) > node));
@@ -78,8 +69,7 @@ TEST_CASE("model_tables: nodes of bodies precede their owner", "[onnx][model_tab
     }
 }
 
-TEST_CASE("model_tables: calls find the function of the same domain, name and overload",
-          "[onnx][model_tables]") {
+TEST_CASE("model_tables: calls find the function of the same domain, name and overload") {
     const auto call = [](const char* type, const char* domain, const char* overload) {
         auto fields = test::node(type, {"x"}, {}, {}, domain);
         return *overload == '\0' ? fields : fields.text(8, overload);
@@ -90,8 +80,7 @@ TEST_CASE("model_tables: calls find the function of the same domain, name and ov
     for (const auto* overload : {"o", "", ""}) {
         message.inner(25, test::function("d", "f", {"a"}, {}, {}, overload));
     }
-    const auto bytes = message.bytes();
-    const wire_model model(bytes);
+    const test::built_model model(message);
     CHECK(model.callee(0) == 1); // the first of two equal functions
     CHECK(model.callee(1) == 0);
     CHECK(model.callee(2) == no_id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/name_binder.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../model_files.hpp"
@@ -27,11 +28,6 @@ using stemma::wire_model;
 using test::graph_at;
 using test::node_called;
 using test::value_called;
-
-std::string model_of(const std::vector<test::message>& nodes, const test::names& inputs = {},
-                     const test::names& outputs = {}, const test::names& initializers = {}) {
-    return test::model(test::graph(nodes, inputs, outputs, initializers)).bytes();
-}
 
 /// The value of the main graph that a name denotes: of several constants the last one, with nodes
 /// before initializers; else the first.
@@ -69,18 +65,17 @@ id meaning(const stemma::onnx_model& model, id g, std::string_view name) {
 
 } // namespace
 
-TEST_CASE("name_binder: a body reads the values of enclosing graphs", "[onnx][name_binder]") {
+TEST_CASE("name_binder: a body reads the values of enclosing graphs") {
     const auto inner = test::graph({test::node("Add", {"w", "b1"}, {"b2"}, "inner")}, {}, {"b2"});
     const auto outer =
         test::graph({test::node("Relu", {"x"}, {"b1"}, "outer"),
                      test::owner_node("If", {"c"}, {"b3"},
                                       {test::graph_attribute("then_branch", inner)}, "nested")},
                     {}, {"b3"});
-    const auto bytes =
-        model_of({test::owner_node("If", {"c"}, {"y"},
-                                   {test::graph_attribute("then_branch", outer)}, "top")},
-                 {"x", "c"}, {"y"}, {"w"});
-    const wire_model model(bytes);
+    const test::built_model model(
+        {test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", outer)},
+                          "top")},
+        {"x", "c"}, {"y"}, {"w"});
     const auto node = node_called(model, "inner");
     CHECK(model.inputs(node)[0] == value_called(model, "w"));
     CHECK(model.inputs(node)[1] == model.first_output(node_called(model, "outer")));
@@ -91,20 +86,17 @@ TEST_CASE("name_binder: a body reads the values of enclosing graphs", "[onnx][na
     CHECK(model.owner(node_called(model, "top")) == no_id);
 }
 
-TEST_CASE("name_binder: a body may read what the enclosing graph defines later",
-          "[onnx][name_binder]") {
+TEST_CASE("name_binder: a body may read what the enclosing graph defines later") {
     const auto body = test::graph({test::node("Relu", {"late"}, {"b"}, "inside")}, {}, {"b"});
-    const auto bytes = model_of(
+    const test::built_model model(
         {test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)}),
          test::node("Tanh", {"x"}, {"late"}, "later")},
         {"x", "c"}, {"y"});
-    const wire_model model(bytes);
     CHECK(model.inputs(node_called(model, "inside"))[0] ==
           model.first_output(node_called(model, "later")));
 }
 
-TEST_CASE("name_binder: a body's own value hides an outer one with the same name",
-          "[onnx][name_binder]") {
+TEST_CASE("name_binder: a body's own value hides an outer one with the same name") {
     const auto branch = [](const char* name, const test::names& formals,
                            const test::names& initializers) {
         return test::graph({test::node("Relu", {"v"}, {"b"}, name)}, formals, {"b"}, initializers);
@@ -112,15 +104,14 @@ TEST_CASE("name_binder: a body's own value hides an outer one with the same name
     auto body = test::graph({test::node("Tanh", {"x"}, {"v"}, "maker"),
                              test::node("Relu", {"v"}, {"b"}, "reads own result")},
                             {}, {"b"});
-    const auto bytes =
-        model_of({test::node("Sigmoid", {"x"}, {"v"}, "outside"),
-                  test::owner_node(
-                      "Switch", {"c"}, {"y"},
-                      {test::graphs_attribute(
-                          "cases", {branch("captures", {}, {}), branch("reads formal", {"v"}, {}),
-                                    branch("reads own weight", {}, {"v"}), body})})},
-                 {"x", "c"}, {"y"});
-    const wire_model model(bytes);
+    const test::built_model model(
+        {test::node("Sigmoid", {"x"}, {"v"}, "outside"),
+         test::owner_node(
+             "Switch", {"c"}, {"y"},
+             {test::graphs_attribute("cases",
+                                     {branch("captures", {}, {}), branch("reads formal", {"v"}, {}),
+                                      branch("reads own weight", {}, {"v"}), body})})},
+        {"x", "c"}, {"y"});
     const auto read_by = [&](const char* name) {
         return model.inputs(node_called(model, name))[0];
     };
@@ -133,20 +124,20 @@ TEST_CASE("name_binder: a body's own value hides an outer one with the same name
     CHECK(model.redefined().empty());
 }
 
-TEST_CASE("name_binder: bodies do not see each other's values", "[onnx][name_binder]") {
+TEST_CASE("name_binder: bodies do not see each other's values") {
     const auto first = test::graph({test::node("Relu", {"x"}, {"t"})}, {}, {"t"}, {"k"});
     const auto second = test::graph({test::node("Add", {"t", "k"}, {"e"}, "stranger")}, {}, {"e"});
-    const auto bytes = model_of({test::owner_node("If", {"c"}, {"y"},
-                                                  {test::graph_attribute("then_branch", first),
-                                                   test::graph_attribute("else_branch", second)})},
-                                {"x", "c"}, {"y"});
-    const wire_model model(bytes);
+    const test::built_model model(
+        {test::owner_node("If", {"c"}, {"y"},
+                          {test::graph_attribute("then_branch", first),
+                           test::graph_attribute("else_branch", second)})},
+        {"x", "c"}, {"y"});
     for (auto value : model.inputs(node_called(model, "stranger"))) {
         CHECK(model.kind(value) == value_kind::undefined);
     }
 }
 
-TEST_CASE("name_binder: a function sees nothing of the model", "[onnx][name_binder]") {
+TEST_CASE("name_binder: a function sees nothing of the model") {
     const auto body = test::graph({test::node("Add", {"a", "w"}, {"t"}, "deep")}, {}, {"t"});
     auto model_message = test::model(
         test::graph({test::node("f", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}, {"w"}));
@@ -155,8 +146,7 @@ TEST_CASE("name_binder: a function sees nothing of the model", "[onnx][name_bind
                            {test::owner_node("If", {"a"}, {"b"},
                                              {test::graph_attribute("then_branch", body)}, "if"),
                             test::node("Relu", {"w"}, {"c"}, "reads w")}));
-    const auto bytes = model_message.bytes();
-    const wire_model model(bytes);
+    const test::built_model model(model_message);
     const auto function = graph_at(model, "@local::f");
     REQUIRE(function != no_id);
     const auto deep = node_called(model, "deep");
@@ -169,8 +159,7 @@ TEST_CASE("name_binder: a function sees nothing of the model", "[onnx][name_bind
     CHECK(model.kind(value_called(model, "w")) == value_kind::initializer);
 }
 
-TEST_CASE("name_binder: binds names by ONNX's rules, in random models and all fixtures",
-          "[onnx][name_binder]") {
+TEST_CASE("name_binder: binds names by ONNX's rules, in random models and all fixtures") {
     const auto check = [](const std::string& bytes) {
         const wire_model model(bytes);
         for (id node = 0; node < model.node_count(); ++node) {
@@ -197,12 +186,11 @@ TEST_CASE("name_binder: binds names by ONNX's rules, in random models and all fi
     }
 }
 
-TEST_CASE("name_binder: duplicate definitions are reported, and the first counts",
-          "[onnx][name_binder]") {
-    const auto bytes = model_of({test::node("Relu", {"x"}, {"y"}), test::node("Tanh", {"x"}, {"y"}),
-                                 test::node("Neg", {"y"}, {"w"})},
-                                {"x", "y"}, {}, {"w", "w"});
-    const wire_model model(bytes);
+TEST_CASE("name_binder: duplicate definitions are reported, and the first counts") {
+    const test::built_model model({test::node("Relu", {"x"}, {"y"}),
+                                   test::node("Tanh", {"x"}, {"y"}),
+                                   test::node("Neg", {"y"}, {"w"})},
+                                  {"x", "y"}, {}, {"w", "w"});
     CHECK(model.inputs(2)[0] == model.first_output(0));
     CHECK(model.redefined().size() == 4); // y again, w twice more, y as an input
     for (auto value : model.redefined()) {
@@ -211,24 +199,20 @@ TEST_CASE("name_binder: duplicate definitions are reported, and the first counts
     }
 }
 
-TEST_CASE("name_binder: the last of constants with one name counts, even for earlier readers",
-          "[onnx][name_binder]") {
+TEST_CASE("name_binder: the last of constants with one name counts, even for earlier readers") {
     const auto constant = [](const char* name) { return test::node("Constant", {}, {"v"}, name); };
-    const auto bytes = model_of({constant("a"), test::node("Neg", {"v"}, {"y"}), constant("b"),
-                                 test::node("Neg", {"v"}, {"z"})},
-                                {"x"}, {"y", "v"}, {"v", "w", "w"});
-    const wire_model model(bytes);
+    const test::built_model model({constant("a"), test::node("Neg", {"v"}, {"y"}), constant("b"),
+                                   test::node("Neg", {"v"}, {"z"})},
+                                  {"x"}, {"y", "v"}, {"v", "w", "w"});
     CHECK(model.inputs(1)[0] == model.first_output(2));
     CHECK(model.inputs(3)[0] == model.first_output(2));
     CHECK(model.graph(0).outputs[1] == model.first_output(2));
-    const auto weights = model_of({test::node("Neg", {"w"}, {"y"})}, {"x"}, {"y"}, {"w", "w"});
-    const wire_model read(weights);
+    const test::built_model read({test::node("Neg", {"w"}, {"y"})}, {"x"}, {"y"}, {"w", "w"});
     CHECK(read.inputs(0)[0] == read.graph(0).initializers[1]);
     // No runtime accepts these.
-    const auto mixed =
-        model_of({constant("a"), test::node("Relu", {"x"}, {"v"}), test::node("Neg", {"v"}, {"y"})},
-                 {"x"}, {"y"}, {});
-    const wire_model other(mixed);
+    const test::built_model other(
+        {constant("a"), test::node("Relu", {"x"}, {"v"}), test::node("Neg", {"v"}, {"y"})}, {"x"},
+        {"y"}, {});
     CHECK(other.inputs(2)[0] == other.first_output(0));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/operator_dependence.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../wire_builder.hpp"
@@ -20,22 +21,20 @@ using test::message;
 using test::node;
 
 std::vector<dependence> of(const std::vector<message>& nodes) {
-    const auto bytes = test::model(test::graph(nodes, {"x"}, {}, {"w"})).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(nodes, {"x"}, {}, {"w"});
     return stemma::detail::find_dependence(model, stemma::detail::find_random_operators(model));
 }
 
 } // namespace
 
-TEST_CASE("is_random_operator: recognizes the standard ones", "[operator_dependence]") {
+TEST_CASE("is_random_operator: recognizes the standard ones") {
     CHECK(stemma::detail::is_random_operator("", "RandomNormal"));
     CHECK(stemma::detail::is_random_operator("", "Bernoulli"));
     CHECK_FALSE(stemma::detail::is_random_operator("", "Relu"));
     CHECK_FALSE(stemma::detail::is_random_operator("other", "RandomNormal"));
 }
 
-TEST_CASE("find_dependence: the strongest dependence of a node's inputs counts",
-          "[operator_dependence]") {
+TEST_CASE("find_dependence: the strongest dependence of a node's inputs counts") {
     const auto dependences = of({node("Constant", {}, {"c"}), node("Neg", {"c"}, {"nc"}),
                                  node("Add", {"c", "w"}, {"cw"}), node("Relu", {"x"}, {"r"}),
                                  node("Shape", {"r"}, {"s"}), node("Mul", {"s", "cw"}, {"t"}),
@@ -56,7 +55,7 @@ TEST_CASE("find_dependence: the strongest dependence of a node's inputs counts",
     CHECK(dependences[10] == dependence::data);
 }
 
-TEST_CASE("find_dependence: an owner depends on what its bodies capture", "[operator_dependence]") {
+TEST_CASE("find_dependence: an owner depends on what its bodies capture") {
     const auto branch = [](const char* captured) {
         return test::graph_attribute("then_branch",
                                      test::graph({node("Relu", {captured}, {"b"})}, {}, {"b"}));
@@ -70,18 +69,16 @@ TEST_CASE("find_dependence: an owner depends on what its bodies capture", "[oper
     CHECK(dependences[4] == dependence::data);
 }
 
-TEST_CASE("find_dependence: an owner depends on what its bodies call or generate",
-          "[operator_dependence]") {
+TEST_CASE("find_dependence: an owner depends on what its bodies call or generate") {
     const auto owner = [](const message& inside) {
         const auto body = test::graph_attribute("then_branch", test::graph({inside}, {}, {"b"}));
         const auto outer = test::graph_attribute(
             "then_branch", test::graph({test::owner_node("If", {"w"}, {"i"}, {body})}, {}, {"i"}));
-        const auto bytes = test::model(test::graph({test::owner_node("If", {"w"}, {"y"}, {outer})},
-                                                   {"x"}, {"y"}, {"w"}))
-                               .inner(25, test::function("d", "Draw", {"a"}, {"b"},
-                                                         {node("RandomNormalLike", {"a"}, {"b"})}))
-                               .bytes();
-        const stemma::wire_model model(bytes);
+        const test::built_model model(
+            test::model(
+                test::graph({test::owner_node("If", {"w"}, {"y"}, {outer})}, {"x"}, {"y"}, {"w"}))
+                .inner(25, test::function("d", "Draw", {"a"}, {"b"},
+                                          {node("RandomNormalLike", {"a"}, {"b"})})));
         const auto dependences =
             stemma::detail::find_dependence(model, stemma::detail::find_random_operators(model));
         return dependences.at(model.producer(model.graph(0).outputs.at(0)));
@@ -93,8 +90,7 @@ TEST_CASE("find_dependence: an owner depends on what its bodies call or generate
     CHECK(owner(node("Neg", {"w"}, {"b"})) == dependence::weight);
 }
 
-TEST_CASE("find_dependence: readers of data depend on data, in every fixture",
-          "[operator_dependence][fixtures]") {
+TEST_CASE("find_dependence: readers of data depend on data, in every fixture") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
         const stemma::mapped_file file(path);

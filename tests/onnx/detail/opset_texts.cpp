@@ -30,8 +30,7 @@ TEST_CASE("opset_texts: round-trip") {
     }
 }
 
-TEST_CASE("opset_texts: the standard domain is "
-          ", and fields may be missing") {
+TEST_CASE("opset_texts: the standard domain is , and fields may be missing") {
     const auto text = stemma::detail::opset_import_text({"ai.onnx", 17});
     CHECK(stemma::detail::read_opset_import(reader(text)).domain.empty());
     CHECK(stemma::detail::read_opset_import(reader(text)).version == 17);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/pass_on.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <string_view>
 #include <vector>
@@ -14,14 +14,11 @@ namespace test::onnx_detail_pass_on {
 
 TEST_CASE(
     "pass_on: results of Identity nodes, one behind another, have the origin of their input") {
-    const auto bytes =
-        test::model(
-            test::graph({test::node("Identity", {"w"}, {"a"}), test::node("Identity", {"a"}, {"b"}),
-                         test::node("Identity", {"x"}, {"c"}), test::node("Neg", {"w"}, {"d"}),
-                         test::node("Add", {"b", "c"}, {"y"})},
-                        {"x"}, {"y", "d"}, {"w"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        {test::node("Identity", {"w"}, {"a"}), test::node("Identity", {"a"}, {"b"}),
+         test::node("Identity", {"x"}, {"c"}), test::node("Neg", {"w"}, {"d"}),
+         test::node("Add", {"b", "c"}, {"y"})},
+        {"x"}, {"y", "d"}, {"w"});
     std::vector<stemma::id> origins(model.value_count(), stemma::no_id);
     stemma::id weight = stemma::no_id;
     for (stemma::id value = 0; value < model.value_count(); ++value) {
@@ -44,12 +41,9 @@ TEST_CASE(
 }
 
 TEST_CASE("pass_on: dequantized values have the origin of the first input, not that of a scale") {
-    const auto bytes =
-        test::model(test::graph({test::node("DequantizeLinear", {"w", "s", "z"}, {"d"}),
-                                 test::node("DequantizeLinear", {"x", "s", "z"}, {"e"})},
-                                {"x"}, {"d", "e"}, {"w", "s", "z"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model({test::node("DequantizeLinear", {"w", "s", "z"}, {"d"}),
+                                   test::node("DequantizeLinear", {"x", "s", "z"}, {"e"})},
+                                  {"x"}, {"d", "e"}, {"w", "s", "z"});
     std::vector<stemma::id> origins(model.value_count(), stemma::no_id);
     for (stemma::id value = 0; value < model.value_count(); ++value) {
         origins[value] = model.is_initializer(value) ? value : stemma::no_id;

@@ -4,13 +4,13 @@
 #include "../../catch.hpp"
 #include "../../data_scene.hpp"
 #include "../../model_files.hpp"
+#include "../../refusal.hpp"
 
 #include <stemma/error.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <string>
 
@@ -22,16 +22,6 @@ using stemma::data_placement;
 using stemma::detail::place_external_data;
 
 namespace {
-
-stemma::error_code code_of(const std::function<void()>& run) {
-    try {
-        run();
-    } catch (const stemma::error& e) {
-        return e.code();
-    }
-    FAIL("nothing was thrown");
-    return {};
-}
 
 struct scene : test::data_scene {
     using test::data_scene::data_scene;
@@ -69,7 +59,7 @@ TEST_CASE("place_external_data: overwrites no other file") {
         const scene s({"w.bin"});
         s.make(s.from + "/w.bin", "weights");
         s.make(s.to + "/w.bin", "others");
-        CHECK(code_of([&] { s.place(placement); }) == stemma::error_code::exists);
+        CHECK(test::refusal([&] { s.place(placement); }).code() == stemma::error_code::exists);
         CHECK(test::read_bytes(s.to + "/w.bin") == "others");
     }
 }
@@ -81,8 +71,9 @@ TEST_CASE("place_external_data: never replaces the model's own files, not even b
     s.make(s.from + "/other.bin", "others");
     const stemma::wire_model model(s.bytes, s.from + "/model.onnx");
     for (auto placement : {data_placement::keep, data_placement::copy}) {
-        CHECK(code_of([&] { place_external_data(model, own, placement, true, false); }) ==
-              stemma::error_code::refused);
+        CHECK(test::refusal([&] {
+                  place_external_data(model, own, placement, true, false);
+              }).code() == stemma::error_code::refused);
     }
     for (const auto* free : {"/other.bin", "/new.bin", "/model.onnx"}) {
         CHECK_NOTHROW(stemma::detail::refuse_own_data(model, s.from + free));
@@ -107,23 +98,20 @@ TEST_CASE("place_external_data: replaces the file rather than its bytes") {
 TEST_CASE("place_external_data: rejects files outside the folder and missing ones") {
     const scene outside({"../w.bin"});
     outside.make(outside.folder.file("w.bin"), "secret");
-    CHECK(code_of([&] { outside.place(data_placement::copy); }) == stemma::error_code::malformed);
+    CHECK(test::refusal([&] { outside.place(data_placement::copy); }).code() ==
+          stemma::error_code::malformed);
     CHECK(fs::is_empty(outside.to));
     const scene missing({"w.bin"});
-    CHECK(code_of([&] { missing.place(data_placement::link); }) == stemma::error_code::cannot_read);
+    CHECK(test::refusal([&] { missing.place(data_placement::link); }).code() ==
+          stemma::error_code::cannot_read);
 }
 
 TEST_CASE("check_location: names an initializer whose data are outside the folder") {
     const auto bytes = test::model_at({"w.bin", "../w.bin"});
     const stemma::wire_model model(bytes, "m.onnx");
     CHECK_NOTHROW(stemma::detail::check_location(model, "w.bin"));
-    try {
-        stemma::detail::check_location(model, "../w.bin");
-        FAIL("is outside");
-    } catch (const stemma::error& e) {
-        CHECK(e.what() ==
-              std::string("m.onnx: w../w.bin: its data '../w.bin' are outside the model's folder"));
-    }
+    CHECK_THROWS_WITH(stemma::detail::check_location(model, "../w.bin"),
+                      "m.onnx: w../w.bin: its data '../w.bin' are outside the model's folder");
 }
 
 TEST_CASE("place_external_data: does nothing for an output in the model's folder") {
@@ -149,7 +137,8 @@ TEST_CASE("place_external_data: the model does not take the place of its weights
     for (auto placement : {data_placement::link, data_placement::copy}) {
         const scene s({"model.onnx"});
         s.make(s.from + "/model.onnx", "weights");
-        CHECK(code_of([&] { s.place(placement, true); }) == stemma::error_code::refused);
+        CHECK(test::refusal([&] { s.place(placement, true); }).code() ==
+              stemma::error_code::refused);
         CHECK(fs::is_empty(s.to));
     }
 }
@@ -167,15 +156,18 @@ TEST_CASE("place_external_data: all files or none") {
     s.make(s.from + "/a.bin", "weights");
     s.make(s.from + "/b.bin", "weights");
     s.make(s.to + "/b.bin", "others");
-    CHECK(code_of([&] { s.place(data_placement::copy); }) == stemma::error_code::exists);
+    CHECK(test::refusal([&] { s.place(data_placement::copy); }).code() ==
+          stemma::error_code::exists);
     CHECK_FALSE(fs::exists(s.to + "/a.bin"));
     fs::remove(s.to + "/b.bin");
     fs::create_directories(s.to + "/b.bin/full");
-    CHECK(code_of([&] { s.place(data_placement::link); }) == stemma::error_code::cannot_write);
+    CHECK(test::refusal([&] { s.place(data_placement::link); }).code() ==
+          stemma::error_code::cannot_write);
     CHECK_FALSE(fs::exists(s.to + "/a.bin"));
     fs::remove_all(s.to + "/b.bin");
     fs::create_symlink("b.bin", s.to + "/b.bin");
-    CHECK(code_of([&] { s.place(data_placement::copy); }) == stemma::error_code::cannot_write);
+    CHECK(test::refusal([&] { s.place(data_placement::copy); }).code() ==
+          stemma::error_code::cannot_write);
     CHECK(std::distance(fs::directory_iterator(s.to), fs::directory_iterator()) == 1);
 }
 

@@ -32,7 +32,7 @@ void splice(Sink& sink) {
 
 } // namespace
 
-TEST_CASE("splices: all sinks produce the same from the same calls", "[onnx][splices]") {
+TEST_CASE("splices: all sinks produce the same from the same calls") {
     const test::scratch_folder folder;
     const stemma::mapped_file file(folder.make("in", source));
     stemma::detail::string_splice text(source, "what was there");
@@ -62,7 +62,7 @@ TEST_CASE("splices: all sinks produce the same from the same calls", "[onnx][spl
     }
 }
 
-TEST_CASE("splices: a string's memory is reused", "[onnx][splices]") {
+TEST_CASE("splices: a string's memory is reused") {
     std::string buffer(1000, 'x');
     const auto* memory = buffer.data();
     stemma::detail::string_splice sink(source, std::move(buffer));

@@ -52,8 +52,7 @@ struct parts {
 
 } // namespace
 
-TEST_CASE("structure_digest: names, weights, attributes and metadata do not matter",
-          "[onnx][structure_digest]") {
+TEST_CASE("structure_digest: names, weights, attributes and metadata do not matter") {
     const auto message = [](const std::string& p, const test::message& weights,
                             const test::message& more) {
         auto graph = test::graph({test::node("MatMul", {p + "x", p + "w"}, {p + "h"}, p + "n"),
@@ -74,8 +73,7 @@ TEST_CASE("structure_digest: names, weights, attributes and metadata do not matt
     CHECK(digest_of(plain + test::message().inner(14, test::entry("k", "v")).bytes()) == expected);
 }
 
-TEST_CASE("structure_digest: renamed copies of the fixtures have the digest of the original",
-          "[onnx][structure_digest]") {
+TEST_CASE("structure_digest: renamed copies of the fixtures have the digest of the original") {
     for (const auto* name : {"bert_micro", "control_flow", "scripted_children", "two_tower"}) {
         const auto digest = [&](const char* file) {
             return digest_of(test::read_bytes(test::fixture(std::string(name) + file)));
@@ -86,14 +84,14 @@ TEST_CASE("structure_digest: renamed copies of the fixtures have the digest of t
     }
 }
 
-TEST_CASE("structure_digest: tagging does not change it", "[onnx][structure_digest]") {
+TEST_CASE("structure_digest: tagging does not change it") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const auto bytes = test::random_model(seed, true).bytes();
         CHECK(digest_of(test::tag(bytes, test::carriers_of(31))) == digest_of(bytes));
     }
 }
 
-TEST_CASE("structure_digest: operators and wiring matter", "[onnx][structure_digest]") {
+TEST_CASE("structure_digest: operators and wiring matter") {
     const parts original;
     std::set<std::uint64_t> digests{original.digest()};
     std::size_t changes = 1;
@@ -116,7 +114,7 @@ TEST_CASE("structure_digest: operators and wiring matter", "[onnx][structure_dig
     change([](parts& p) { p.branch_results = {}; });
 }
 
-TEST_CASE("find_digests: names of what nodes compute count apart", "[onnx][structure_digest]") {
+TEST_CASE("find_digests: names of what nodes compute count apart") {
     const auto digests = [](const std::string& first, const std::string& second,
                             const std::string& input) {
         const auto bytes = test::model(test::graph({test::node("Relu", {input}, {first}),
@@ -157,8 +155,7 @@ TEST_CASE("find_digests: names of nodes count apart, those that stemma gave as n
     CHECK_FALSE(named("Relu_0") == named(""));
 }
 
-TEST_CASE("structure_digest: a part has the digest of its nodes in the whole",
-          "[onnx][structure_digest]") {
+TEST_CASE("structure_digest: a part has the digest of its nodes in the whole") {
     const auto whole =
         test::model(
             test::graph({test::node("Relu", {"x"}, {"a"}), test::node("MatMul", {"a", "w"}, {"b"}),

@@ -12,7 +12,7 @@
 
 namespace test::onnx_detail_tag_attribute {
 
-TEST_CASE("is_tag_attribute: needs one of stemma's names and its mark", "[onnx]") {
+TEST_CASE("is_tag_attribute: needs one of stemma's names and its mark") {
     const auto is_ours = [](std::string_view name, std::string_view docs) {
         const auto bytes = test::text_attribute(name, "a.b").text(13, docs).bytes();
         return stemma::detail::is_tag_attribute(

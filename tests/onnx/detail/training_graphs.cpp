@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/training_graphs.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
@@ -44,10 +45,8 @@ TEST_CASE("training_graphs: bodies nested more deeply than in any model are an e
         graph = test::graph(
             {test::owner_node("If", {"x"}, {"y"}, {test::graph_attribute("body", graph)})});
     }
-    const auto bytes = test::model(test::graph({test::node("Neg", {"x"}, {"y"})}))
-                           .inner(20, test::message().inner(1, graph))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(test::graph({test::node("Neg", {"x"}, {"y"})}))
+                                      .inner(20, test::message().inner(1, graph)));
     CHECK_THROWS_AS(stemma::detail::values_in_training(model), stemma::error);
 }
 

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/value_readers.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../model_files.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <vector>
 
 namespace test::onnx_detail_value_readers {
 
 TEST_CASE("value_readers: nodes by value, one for each read") {
-    const auto bytes = test::model(test::graph({test::node("Mul", {"x", "x"}, {"a"}),
-                                                test::node("Clip", {"a", "", "x"}, {"y"})},
-                                               {"x"}, {"y"}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        {test::node("Mul", {"x", "x"}, {"a"}), test::node("Clip", {"a", "", "x"}, {"y"})}, {"x"},
+        {"y"});
     const auto readers = stemma::detail::value_readers(model);
     const auto of = [&](const char* name) {
         const auto nodes = readers[test::value_called(model, name)];

@@ -70,8 +70,7 @@ private:
 
 } // namespace
 
-TEST_CASE("value_roles: a constant of narrow integers, multiplied by a constant, is dequantized",
-          "[value_roles]") {
+TEST_CASE("value_roles: a constant of narrow integers, multiplied by a constant, is dequantized") {
     for (const bool first : {true, false}) {
         const scene s(
             {test::node("Cast", {"w"}, {"c"}),
@@ -85,8 +84,7 @@ TEST_CASE("value_roles: a constant of narrow integers, multiplied by a constant,
     }
 }
 
-TEST_CASE("value_roles: what is subtracted from quantized values is their zero point",
-          "[value_roles]") {
+TEST_CASE("value_roles: what is subtracted from quantized values is their zero point") {
     const scene s({test::node("Cast", {"w"}, {"c"}), test::node("Cast", {"z"}, {"d"}),
                    test::node("Sub", {"c", "d"}, {"b"}), test::node("Transpose", {"b"}, {"t"}),
                    test::node("Mul", {"t", "s"}, {"m"}), test::node("MatMul", {"x", "m"}, {"y"})},
@@ -97,8 +95,7 @@ TEST_CASE("value_roles: what is subtracted from quantized values is their zero p
     CHECK(s.taken_for("s", role::scale));
 }
 
-TEST_CASE("value_roles: a product of integers may be scaled instead of the weight",
-          "[value_roles]") {
+TEST_CASE("value_roles: a product of integers may be scaled instead of the weight") {
     const scene s({test::node("Cast", {"w"}, {"c"}), test::node("MatMul", {"x", "c"}, {"p"}),
                    test::node("Mul", {"p", "s"}, {"q"}), test::node("Mul", {"q", "gain"}, {"y"})},
                   {tensor("w", int8), tensor("s", float32), tensor("gain", float32)});
@@ -120,7 +117,7 @@ TEST_CASE("value_roles: a product of integers may be scaled instead of the weigh
     CHECK_FALSE(blocks.taken_for("gain", role::scale));
 }
 
-TEST_CASE("value_roles: a scale is one wherever calls divide the operators", "[value_roles]") {
+TEST_CASE("value_roles: a scale is one wherever calls divide the operators") {
     // The second function sees neither who made `xs` nor that `p` is a product of integers.
     const auto inner = test::function(
         "f", "Scale", {"xs", "ws", "p", "ps"}, {"q", "r"},
@@ -140,7 +137,7 @@ TEST_CASE("value_roles: a scale is one wherever calls divide the operators", "[v
     CHECK(s.taken_for("ps", role::scale));
 }
 
-TEST_CASE("value_roles: a scaled mask is no weight", "[value_roles]") {
+TEST_CASE("value_roles: a scaled mask is no weight") {
     const auto mask = [](const char* reader) {
         return scene({test::node("Cast", {"w"}, {"c"}), test::node("Mul", {"c", "s"}, {"m"}),
                       test::node(reader, {"x", "m"}, {"y"})},
@@ -151,7 +148,7 @@ TEST_CASE("value_roles: a scaled mask is no weight", "[value_roles]") {
     CHECK(mask("MatMul").taken_for("w", role::weight));
 }
 
-TEST_CASE("value_roles: factors and differences of other values are operands", "[value_roles]") {
+TEST_CASE("value_roles: factors and differences of other values are operands") {
     const scene s(
         {test::node("Mul", {"a", "b"}, {"m"}), test::node("Sub", {"m", "c"}, {"d"}),
          test::node("MatMul", {"x", "d"}, {"h"}), test::node("Cast", {"w"}, {"e"}),
@@ -164,8 +161,7 @@ TEST_CASE("value_roles: factors and differences of other values are operands", "
     }
 }
 
-TEST_CASE("value_roles: time grows linearly with the operators that made a constant",
-          "[value_roles]") {
+TEST_CASE("value_roles: time grows linearly with the operators that made a constant") {
     std::vector<test::message> nodes;
     std::string last = "w";
     const std::size_t length = 20'000; // quadratic: minutes

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/onnx/detail/values_read.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
-
-#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <vector>
@@ -17,13 +16,10 @@ TEST_CASE("values_read: lists inputs by slot, then captures of bodies at any dep
         {test::node("Mul", {"a", "b"}, {"c"}),
          test::owner_node("If", {"c"}, {"e"}, {test::graph_attribute("then_branch", innermost)})},
         {}, {"e", "x"});
-    const auto bytes =
-        test::model(test::graph({test::node("Relu", {"x"}, {"a"}), test::node("Relu", {"x"}, {"b"}),
-                                 test::owner_node("If", {"b", ""}, {"y"},
-                                                  {test::graph_attribute("then_branch", inner)})},
-                                {"x"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        {test::node("Relu", {"x"}, {"a"}), test::node("Relu", {"x"}, {"b"}),
+         test::owner_node("If", {"b", ""}, {"y"}, {test::graph_attribute("then_branch", inner)})},
+        {"x"}, {"y"});
     const stemma::graph_contents contents(model);
     std::vector<std::string> names;
     for (auto value : stemma::detail::values_read(model, contents, model.node_count() - 1)) {

@@ -13,8 +13,7 @@
 namespace test::onnx_detail_weight_places {
 
 TEST_CASE(
-    "place_weights: a weight belongs where its name says, else to its readers' common ancestor",
-    "[weight_places]") {
+    "place_weights: a weight belongs where its name says, else to its readers' common ancestor") {
     auto graph = test::graph({test::node("Identity", {"tied"}, {"alias"}, "/Identity"),
                               test::node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),
                               test::node("MatMul", {"h", "alias"}, {"i"}, "/b/c/MatMul"),
@@ -41,8 +40,7 @@ TEST_CASE(
     CHECK(paths(places.readers[1]) == std::vector<std::string>{"b.c", "b.d"});
 }
 
-TEST_CASE("place_weights: a quantized weight belongs where what dequantizes it is used",
-          "[weight_places]") {
+TEST_CASE("place_weights: a quantized weight belongs where what dequantizes it is used") {
     auto graph = test::graph({test::node("DequantizeLinear", {"w", "s"}, {"d"}, "dequantize"),
                               test::node("MatMul", {"x", "d"}, {"h"}, "/a/b/MatMul"),
                               test::node("Relu", {"h"}, {"y"}, "/c/Relu")},

@@ -59,12 +59,11 @@ std::string nested_groups(std::size_t depth) {
 
 } // namespace
 
-TEST_CASE("wire_reader: an empty message has no fields", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: an empty message has no fields") {
     CHECK(fields_of({}).empty());
 }
 
-TEST_CASE("wire_reader: returns fields of every wire type with their positions",
-          "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: returns fields of every wire type with their positions") {
     const auto bytes = test::message()
                            .number(1, 300)
                            .fixed64(2, "eightbyt")
@@ -91,7 +90,7 @@ TEST_CASE("wire_reader: returns fields of every wire type with their positions",
     CHECK_FALSE(fields[0].is_bytes(1));
 }
 
-TEST_CASE("wire_reader: reads numbers of up to ten bytes, padded or not", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: reads numbers of up to ten bytes, padded or not") {
     for (const std::uint64_t value : {0ULL, 1ULL, 127ULL, 128ULL, 1ULL << 62U, ~0ULL}) {
         for (std::size_t size = 1; size <= 10; ++size) {
             const auto bytes = test::message().number(1, value, {1, size}).bytes();
@@ -105,7 +104,7 @@ TEST_CASE("wire_reader: reads numbers of up to ten bytes, padded or not", "[onnx
     CHECK(is_refused("\x88"));
 }
 
-TEST_CASE("wire_reader: a tag may be padded, and keeps 32 bits", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: a tag may be padded, and keeps 32 bits") {
     CHECK(fields_of(test::message().number(1, 5, {5, 1}).bytes()).at(0).number == 1);
     CHECK(is_refused(test::message().number(1, 5, {6, 1}).bytes()));
     // Field 1 with bits beyond a tag's range: protobuf's parser drops them.
@@ -116,7 +115,7 @@ TEST_CASE("wire_reader: a tag may be padded, and keeps 32 bits", "[onnx][wire_re
           (1U << 29U) - 1);
 }
 
-TEST_CASE("wire_reader: rejects invalid fields", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: rejects invalid fields") {
     using namespace std::string_view_literals;
     CHECK(is_refused("\x00"sv));       // field number 0
     CHECK(is_refused("\x00\x05"sv));   // field number 0
@@ -129,7 +128,7 @@ TEST_CASE("wire_reader: rejects invalid fields", "[onnx][wire_reader]") {
     CHECK(is_refused("\x0a\x05 abc"sv)); // 5 bytes wanted
 }
 
-TEST_CASE("wire_reader: rejects impossible lengths", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: rejects impossible lengths") {
     for (const std::uint64_t size : {1ULL << 31U, 1ULL << 32U, (1ULL << 32U) + 1, 1ULL << 63U,
                                      ~0ULL, 0xffff'ffffULL, 0xffff'fffeULL}) {
         std::string bytes = "\x0a";
@@ -138,7 +137,7 @@ TEST_CASE("wire_reader: rejects impossible lengths", "[onnx][wire_reader]") {
     }
 }
 
-TEST_CASE("wire_reader: groups must end as they began", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: groups must end as they began") {
     CHECK(fields_of(nested_groups(100)).size() == 1);
     CHECK(is_refused(nested_groups(101)));
     CHECK(is_refused(nested_groups(100000)));
@@ -151,7 +150,7 @@ TEST_CASE("wire_reader: groups must end as they began", "[onnx][wire_reader]") {
     CHECK(fields_of(tidy).size() == 1);
 }
 
-TEST_CASE("wire_reader: inner reads a message in place", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: inner reads a message in place") {
     const auto bytes =
         test::message().number(1, 7).inner(2, test::message().text(3, "deep")).bytes();
     auto reader = reader_of(bytes);
@@ -167,7 +166,7 @@ TEST_CASE("wire_reader: inner reads a message in place", "[onnx][wire_reader]") 
     CHECK_FALSE(inner.next(inside));
 }
 
-TEST_CASE("wire_reader: reads or rejects any bytes", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: reads or rejects any bytes") {
     test::random_numbers random(3);
     for (int i = 0; i < 20000; ++i) {
         const auto bytes = random.bytes(random(40));

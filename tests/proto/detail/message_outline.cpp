@@ -42,9 +42,8 @@ onnx::ModelProto heavy_model(const std::string& data) {
 
 } // namespace
 
-TEST_CASE("message_outline: has all bytes except those of long tensors",
-          "[onnx][message_outline]") {
-    for (const auto& path : test::fixture_paths()) {
+TEST_CASE("message_outline: has all bytes except those of long tensors") {
+    for (const auto& path : test::model_files()) {
         auto model = test::load(path);
         for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
             tensor.clear_raw_data();
@@ -56,7 +55,7 @@ TEST_CASE("message_outline: has all bytes except those of long tensors",
     CHECK(message_outline(newer).bytes() == test::bytes_of(newer));
 }
 
-TEST_CASE("message_outline: omits long data only", "[onnx][message_outline]") {
+TEST_CASE("message_outline: omits long data only") {
     const auto data = varied();
     const auto model = heavy_model(data);
     const message_outline outline(model);
@@ -68,7 +67,7 @@ TEST_CASE("message_outline: omits long data only", "[onnx][message_outline]") {
     CHECK(outline.bytes() == whole.replace(begin, data.size(), expected));
 }
 
-TEST_CASE("message_outline: has all of long texts", "[onnx][message_outline]") {
+TEST_CASE("message_outline: has all of long texts") {
     onnx::ModelProto model;
     auto& entry = *model.add_metadata_props();
     entry.set_key("pkg.stemma.graph");
@@ -82,8 +81,7 @@ TEST_CASE("message_outline: has all of long texts", "[onnx][message_outline]") {
     CHECK(message_outline(model).bytes() == test::bytes_of(model));
 }
 
-TEST_CASE("message_outline: distinguishes uniform data from other data",
-          "[onnx][message_outline]") {
+TEST_CASE("message_outline: distinguishes uniform data from other data") {
     for (const bool uniform : {true, false}) {
         const auto model = heavy_model(uniform ? std::string(size, '\7') : varied());
         const message_outline outline(model);

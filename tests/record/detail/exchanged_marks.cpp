@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/record/detail/exchanged_marks.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/inserted_nodes.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
-#include <stemma/record/detail/sketch_types.hpp>
 
 #include <cstddef>
 #include <string>
@@ -18,9 +17,9 @@
 
 namespace test::record_detail_exchanged_marks {
 
-using stemma::id;
-
 namespace {
+
+using stemma::id;
 
 /// For each node of a chain of these types whether its mark seems to be another's; `numbers` are
 /// those of the marks, `no_id` for nodes without one.
@@ -30,9 +29,7 @@ std::vector<bool> exchanged(const std::vector<std::string>& types, const std::ve
         nodes.push_back(
             test::node(types[i], {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)}));
     }
-    const auto bytes =
-        test::model(test::graph(nodes, {"v0"}, {"v" + std::to_string(types.size())})).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(nodes, {"v0"}, {"v" + std::to_string(types.size())});
     stemma::attribution root;
     root.module = 0;
     const std::vector<stemma::attribution> attributions(types.size(), root);
@@ -74,6 +71,21 @@ TEST_CASE("is_exchanged: not where the other one may be gone") {
     CHECK(exchanged(types, {4, 1, 2, 3, stemma::no_id, 5}) == std::vector<bool>(6, false));
     CHECK(exchanged(types, {0, stemma::no_id, 4, stemma::no_id, 2, stemma::no_id}) ==
           std::vector<bool>(6, false));
+}
+
+TEST_CASE("marks_on: all marks on a node, and no others") {
+    const std::vector<stemma::detail::node_mark_found> marks{{1, 7}, {3, 2}, {3, 9}, {4, 0}};
+    const auto numbers = [&](stemma::id node) {
+        std::vector<stemma::id> listed;
+        for (const auto& mark : stemma::detail::marks_on(marks, node)) {
+            listed.push_back(mark.number);
+        }
+        return listed;
+    };
+    CHECK(numbers(1) == std::vector<stemma::id>{7});
+    CHECK(numbers(3) == std::vector<stemma::id>{2, 9});
+    CHECK(numbers(2).empty());
+    CHECK(numbers(5).empty());
 }
 
 } // namespace test::record_detail_exchanged_marks

@@ -3,6 +3,7 @@
 #include <stemma/record/detail/find_recorded.hpp>
 
 #include "../../catch.hpp"
+#include "../../count_of.hpp"
 #include "../../find_in_model.hpp"
 #include "../../model_files.hpp"
 #include "../../scratch_folder.hpp"
@@ -17,6 +18,7 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/open/write_tagged.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
@@ -130,25 +132,12 @@ TEST_CASE("find_recorded: repeated keys on a node are several origins") {
     CHECK(opened.modules().path(claims[1].module) == "a.relu");
 
     // Output has each key once, and stripped files none.
-    const auto count = [](std::string_view text, std::string_view wanted) {
-        std::size_t matches = 0;
-        for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
-            ++matches;
-        }
-        return matches;
-    };
-    CHECK(count(bytes, "pkg.stemma.module") == 3);
-    stemma::carrier_set carriers{.mark = true};
-    stemma::detail::tag_editor editor(
-        opened.model(), opened.modules(), opened.tags(), carriers, {},
-        stemma::detail::to_json(opened.record(carriers), opened.modules()), "");
-    stemma::detail::rewrite plan(opened.model(), editor);
-    stemma::detail::string_splice out(opened.model().bytes());
-    plan.write(out);
-    CHECK(count(out.text, "pkg.stemma.module") == nodes.size());
-    CHECK(count(test::strip(bytes), "pkg.stemma.") == 0);
+    CHECK(test::count_of(bytes, "pkg.stemma.module") == 3);
+    const auto tagged = stemma::tagged_bytes(opened, stemma::carrier_set{.mark = true});
+    CHECK(test::count_of(tagged, "pkg.stemma.module") == nodes.size());
+    CHECK(test::count_of(test::strip(bytes), "pkg.stemma.") == 0);
     // Tagging again keeps the origins.
-    const stemma::attributed_model again(folder.make("again.onnx", out.text), {});
+    const stemma::attributed_model again(folder.make("again.onnx", tagged), {});
     CHECK(again.is_fresh());
     CHECK(path_of(again, 0) == "a");
 }
@@ -291,18 +280,9 @@ TEST_CASE("find_recorded: with a capture of the modules, remaining tags count in
     CHECK(opened.tags().attributions[0].source == provenance::recorded);
     CHECK(opened.tags().attributions[2].source != provenance::recorded); // b.fc is missing
     // Tagging with it, and again, changes nothing.
-    const auto write = [](const stemma::attributed_model& from) {
-        stemma::detail::tag_editor editor(
-            from.model(), from.modules(), from.tags(), stemma::carrier_set{}, {},
-            stemma::detail::to_json(from.record({}), from.modules()), "");
-        stemma::detail::rewrite plan(from.model(), editor);
-        stemma::detail::string_splice out(from.model().bytes());
-        plan.write(out);
-        return std::move(out.text);
-    };
-    const auto once = write(opened);
+    const auto once = stemma::tagged_bytes(opened, stemma::carrier_set{});
     stemma::attributed_model again(folder.make("again.onnx", once), options);
-    const bool same = write(again) == once;
+    const bool same = stemma::tagged_bytes(again, stemma::carrier_set{}) == once;
     CHECK(same);
 }
 

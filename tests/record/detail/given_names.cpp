@@ -65,7 +65,7 @@ std::string stripped(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("given_names: every unnamed node gets a unique name", "[record][given_names]") {
+TEST_CASE("given_names: every unnamed node gets a unique name") {
     for (const auto* name : {"bert_micro/anonymous.onnx", "control_flow/anonymous.onnx",
                              "bert_micro/model.onnx", "unet_tiny/unnamed.onnx"}) {
         INFO(name);
@@ -82,7 +82,7 @@ TEST_CASE("given_names: every unnamed node gets a unique name", "[record][given_
     }
 }
 
-TEST_CASE("given_names: stripping restores the file, with any carrier", "[record][given_names]") {
+TEST_CASE("given_names: stripping restores the file, with any carrier") {
     for (const auto* name : {"bert_micro/anonymous.onnx", "control_flow/anonymous.onnx"}) {
         for (const auto* carriers : {"metadata,mark", "doc-string", "model", "namespace"}) {
             INFO(name << " " << carriers);
@@ -94,7 +94,7 @@ TEST_CASE("given_names: stripping restores the file, with any carrier", "[record
     }
 }
 
-TEST_CASE("given_names: an empty name that is present comes back", "[record][given_names]") {
+TEST_CASE("given_names: an empty name that is present comes back") {
     const auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}).text(3, ""),
                                                 test::node("Relu", {"y"}, {"z"})},
                                                {"x"}, {"z"}))
@@ -107,7 +107,7 @@ TEST_CASE("given_names: an empty name that is present comes back", "[record][giv
     }
 }
 
-TEST_CASE("given_names: an original without names is remembered so", "[record][given_names]") {
+TEST_CASE("given_names: an original without names is remembered so") {
     const test::scratch_folder folder;
     const auto path = folder.make("unnamed.onnx", nameless("bert_micro/anonymous.onnx"));
     const auto original =
@@ -128,8 +128,7 @@ TEST_CASE("given_names: an original without names is remembered so", "[record][g
     }
 }
 
-TEST_CASE("given_names: taken names are avoided, and moved fields do no harm",
-          "[record][given_names]") {
+TEST_CASE("given_names: taken names are avoided, and moved fields do no harm") {
     const auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "Relu_1"),
                                                 test::node("Relu", {"y"}, {"z"})},
                                                {"x"}, {"z"}))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/record/detail/graph_sketch.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../wire_builder.hpp"
@@ -8,22 +9,24 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <range/v3/algorithm/equal.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace test::record_detail_graph_sketch {
 
+namespace {
+
 using stemma::id;
 using stemma::no_id;
+using stemma::detail::digit_reader;
+using stemma::detail::digit_writer;
 using stemma::detail::graph_sketch;
-
-namespace {
 
 std::vector<stemma::attribution> some_origins(std::size_t count) {
     std::vector<stemma::attribution> attributions(count);
@@ -39,8 +42,8 @@ std::vector<stemma::attribution> some_origins(std::size_t count) {
 
 TEST_CASE("graph_sketch: stores for each node what the model says") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
-        const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
-        const stemma::wire_model model(bytes);
+        const test::built_model model(
+            test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx")));
         const auto origins = some_origins(model.node_count());
         const auto text = stemma::detail::to_json(stemma::detail::sketch_of(model, origins));
         CHECK(text.find('\n') == text.npos);
@@ -73,11 +76,9 @@ TEST_CASE("graph_sketch: stores for each node what the model says") {
 }
 
 TEST_CASE("graph_sketch: distinguishes inputs from weights, and skips omitted outputs") {
-    const auto bytes = test::model(test::graph({test::node("Split", {"x", "w"}, {"a", "", "b"}),
-                                                test::node("Add", {"a", "b"}, {"y"}, "", "mine")},
-                                               {"x"}, {"y"}, {"w"}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model({test::node("Split", {"x", "w"}, {"a", "", "b"}),
+                                   test::node("Add", {"a", "b"}, {"y"}, "", "mine")},
+                                  {"x"}, {"y"}, {"w"});
     const auto sketch = graph_sketch::read(stemma::detail::sketch_of(model, some_origins(2)), 5);
     REQUIRE(sketch);
     CHECK(sketch->type(1) == "mine::Add");
@@ -88,8 +89,7 @@ TEST_CASE("graph_sketch: distinguishes inputs from weights, and skips omitted ou
 }
 
 TEST_CASE("read_sketch: rejects damaged sketches and those of another tree") {
-    const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::read_bytes(test::fixture("mlp/model.onnx")));
     const auto origins = some_origins(model.node_count());
     const auto stored = stemma::detail::sketch_of(model, origins);
     const auto text = stemma::detail::to_json(stored);
@@ -117,6 +117,41 @@ TEST_CASE("read_sketch: rejects damaged sketches and those of another tree") {
             CHECK((!read || read->node_count() == model.node_count()));
         }
     }
+}
+
+TEST_CASE("digit_writer: digit_reader reads all numbers back, small ones from one digit") {
+    const std::vector<std::uint64_t> numbers{0, 1, 31, 32, 1023, 1024, 123456789, UINT32_MAX};
+    std::string text;
+    digit_writer digits(text);
+    for (const auto number : numbers) {
+        digits.number(number);
+        digits.fixed<5>(static_cast<std::uint32_t>(number & 0x3fff'ffffU));
+    }
+    digit_reader reader(text);
+    for (const auto number : numbers) {
+        CHECK(reader.number() == number);
+        CHECK(reader.fixed(5) == (number & 0x3fff'ffffU));
+    }
+    CHECK(reader.done());
+    CHECK_FALSE(reader.failed());
+    text.clear();
+    digits.number(31);
+    CHECK(text.size() == 1);
+    for (const std::int64_t n : {0, 1, -1, 2, -2, 1000000, -1000000}) {
+        CHECK(digit_reader::unzigzag(digit_writer::zigzag(n)) == n);
+    }
+    CHECK(digit_writer::zigzag(16) == 31);
+}
+
+TEST_CASE("digit_reader: rejects truncated, invalid and overlong digits") {
+    for (const auto* text : {"", "g", "!", "//////////", "////////////A"}) {
+        digit_reader reader(text);
+        static_cast<void>(reader.number());
+        CHECK(reader.failed());
+    }
+    digit_reader reader("AAAA");
+    static_cast<void>(reader.fixed(5));
+    CHECK(reader.failed());
 }
 
 } // namespace test::record_detail_graph_sketch

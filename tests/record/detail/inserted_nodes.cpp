@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/record/detail/inserted_nodes.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
@@ -26,8 +27,7 @@ constexpr id block = 1, first = 2, second = 3;
 
 /// Returns: the modules of all nodes, given those of some.
 std::vector<id> placed(const std::vector<test::message>& nodes, const std::vector<id>& given) {
-    const auto bytes = test::model(test::graph(nodes, {"x"}, {"y"}, {"w"})).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(nodes, {"x"}, {"y"}, {"w"});
     std::vector<stemma::claim> claims;
     for (const auto module : given) {
         claims.push_back({module, no_id, 0.985F, stemma::provenance::recorded});

@@ -143,7 +143,7 @@ json small_record() {
 
 } // namespace
 
-TEST_CASE("model_record: round-trips through JSON", "[onnx][model_record]") {
+TEST_CASE("model_record: round-trips through JSON") {
     test::random_numbers random(1);
     for (unsigned i = 0; i < 200; ++i) {
         CAPTURE(i);
@@ -170,8 +170,7 @@ TEST_CASE("model_record: round-trips through JSON", "[onnx][model_record]") {
     check_round_trip({});
 }
 
-TEST_CASE("model_record: fits the graph that it describes, whose names count if known",
-          "[onnx][model_record]") {
+TEST_CASE("model_record: fits the graph that it describes, whose names count if known") {
     recorded_model record;
     record.describe(3, {7, 8, 9});
     CHECK(record.fits(3, {7, 8, 9}));
@@ -186,8 +185,7 @@ TEST_CASE("model_record: fits the graph that it describes, whose names count if 
     CHECK_FALSE(record.fits(3, {6, 9, 8}));
 }
 
-TEST_CASE("model_record: the trees of all captures round-trip through JSON",
-          "[onnx][model_record][fixtures]") {
+TEST_CASE("model_record: the trees of all captures round-trip through JSON") {
     for (const auto& path : test::capture_files()) {
         CAPTURE(path);
         recorded_model record;
@@ -196,7 +194,7 @@ TEST_CASE("model_record: the trees of all captures round-trip through JSON",
     }
 }
 
-TEST_CASE("model_record: anything else is an error", "[onnx][model_record]") {
+TEST_CASE("model_record: anything else is an error") {
     for (const auto* text :
          {"", "{", "null", "[]", "7", "\"text\"", "{}", "{\"modules\": []}", "{\"modules\": 3}",
           "{\"modules\": [[]]}", "{\"modules\": [1]}", "{\"modules\": {\"a\": 1}}",
@@ -210,7 +208,7 @@ TEST_CASE("model_record: anything else is an error", "[onnx][model_record]") {
     CHECK(is_read("{\"modules\": [[null, \"\", null, null, null]]}"));
 }
 
-TEST_CASE("model_record: modules must have earlier parents", "[onnx][model_record]") {
+TEST_CASE("model_record: modules must have earlier parents") {
     const auto with = [](const char* modules) {
         return "{\"classes\": [\"A\"], \"modules\": [[null, \"\", 0, 0, 1]" + std::string(modules) +
                "]}";
@@ -228,8 +226,7 @@ TEST_CASE("model_record: modules must have earlier parents", "[onnx][model_recor
     CHECK(is_read(with("], \"aliases\": [[\"a\", 0]")));
 }
 
-TEST_CASE("model_record: tables of claims are limited, as a short one is about all nodes",
-          "[onnx][model_record]") {
+TEST_CASE("model_record: tables of claims are limited, as a short one is about all nodes") {
     const auto with = [](std::size_t tables) {
         std::string captured;
         for (std::size_t i = 0; i < tables; ++i) {
@@ -244,7 +241,7 @@ TEST_CASE("model_record: tables of claims are limited, as a short one is about a
     CHECK_FALSE(is_read(with(1000)));
 }
 
-TEST_CASE("model_record: reads or rejects junk in any place", "[onnx][model_record]") {
+TEST_CASE("model_record: reads or rejects junk in any place") {
     const auto valid = small_record();
     REQUIRE(is_read(valid.dump()));
     const std::vector<json> junk{nullptr,
@@ -274,7 +271,7 @@ TEST_CASE("model_record: reads or rejects junk in any place", "[onnx][model_reco
     }
 }
 
-TEST_CASE("model_record: reads or rejects damaged text", "[onnx][model_record]") {
+TEST_CASE("model_record: reads or rejects damaged text") {
     test::random_numbers random(9);
     const auto valid = small_record().dump();
     std::size_t refused = 0;
@@ -291,7 +288,7 @@ TEST_CASE("model_record: reads or rejects damaged text", "[onnx][model_record]")
     }
 }
 
-TEST_CASE("model_record: an option not chosen is empty", "[onnx][model_record]") {
+TEST_CASE("model_record: an option not chosen is empty") {
     stemma::detail::model_record record;
     record.options["naming"] = "module-paths";
     CHECK(record.option("naming") == "module-paths");

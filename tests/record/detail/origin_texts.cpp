@@ -14,7 +14,7 @@ namespace test::record_detail_origin_texts {
 using stemma::id;
 using stemma::origin_kind;
 
-TEST_CASE("origin_texts: round-trip", "[origins]") {
+TEST_CASE("origin_texts: round-trip") {
     const auto modules = test::tree_of({"a", "b"});
     const auto a = test::module_at(modules, "a");
     const auto b = test::module_at(modules, "b");
@@ -44,7 +44,7 @@ TEST_CASE("origin_texts: round-trip", "[origins]") {
     CHECK(stemma::detail::modules_of(again, 0) == std::vector<id>{a, b});
 }
 
-TEST_CASE("origin_texts: malformed texts are ignored", "[origins]") {
+TEST_CASE("origin_texts: malformed texts are ignored") {
     const auto modules = test::tree_of({"a"});
     stemma::node_origins origins;
     stemma::detail::origin_reader reader(modules, origins);

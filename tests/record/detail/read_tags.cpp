@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/record/detail/read_tags.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
+#include "../../operator_scene.hpp"
 #include "../../tagged_bytes.hpp"
 #include "../../wire_builder.hpp"
 
+#include <stemma/core/id.hpp>
 #include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/tagging/selection.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <string>
+#include <vector>
 
 namespace test::record_detail_read_tags {
 
 namespace {
+
+using stemma::id;
+using stemma::no_id;
 
 using stemma::id;
 
@@ -26,8 +36,7 @@ TEST_CASE("read_tags: reads what was written to each carrier") {
         test::tagged_model original(bytes, &tree);
         for (unsigned i = 0; i < test::carrier_sets; ++i) {
             const auto carriers = test::carriers_of(i);
-            const auto tagged = original.write(carriers);
-            const stemma::wire_model model(tagged);
+            const test::built_model model(original.write(carriers));
             for (id node = 0; node < model.node_count(); ++node) {
                 const auto module = original.found.attributions[node].module;
                 const auto tag = original.found.tags.text(module);
@@ -58,8 +67,7 @@ TEST_CASE("read_tags: reads the modules written by any carrier that has them") {
     test::tagged_model original(bytes, &tree);
     for (unsigned i = 0; i < test::carrier_sets; ++i) {
         const auto carriers = test::carriers_of(i);
-        const auto tagged = original.write(carriers);
-        const stemma::wire_model model(tagged);
+        const test::built_model model(original.write(carriers));
         const auto modules =
             stemma::detail::read_carried_modules(model, tree, original.found.tags).of;
         for (id node = 0; node < model.node_count(); ++node) {
@@ -112,6 +120,43 @@ TEST_CASE("read_tags: every namespace that one module has leads to it") {
     for (id m = 0; m < tree.size(); ++m) {
         CHECK(lookup.find(stemma::namespace_carrier::spell(tree.path(m))) == m);
     }
+}
+
+TEST_CASE("take_over_tags: a node's recorded module overrides the computed one") {
+    auto moved = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
+    moved.inner(9, test::entry("pkg.stemma.source_module", "/model/b"))
+        .inner(9, test::entry("pkg.stemma.module", "b"));
+    const test::built_model model({moved, test::node("Relu", {"y"}, {"z"}, "/a/Relu_1")}, {"x"},
+                                  {"z"});
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    const auto modules = test::tree_of({"a", "b"});
+    auto tagged = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
+    REQUIRE(modules.path(tagged.attributions[0].module) == "a");
+    const auto edited = stemma::detail::find_edited_tags(model, modules, tagged);
+    CHECK(edited.modules.size() == 1);
+    std::vector<std::string> problems;
+    stemma::detail::take_over_tags(edited, tagged, problems);
+    CHECK(problems.empty());
+    CHECK(modules.path(tagged.attributions[0].module) == "b");
+    CHECK(tagged.attributions[0].confidence == 1);
+    CHECK(tagged.attributions[0].source == stemma::provenance::recorded);
+    CHECK(tagged.tag_sets[0] == tagged.tags.selected(test::module_at(modules, "b")));
+    CHECK(modules.path(tagged.attributions[1].module) == "a");
+}
+
+TEST_CASE("take_over_tags: an unreadable table is reported, and the rest is taken over") {
+    auto moved = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
+    moved.inner(9, test::entry("pkg.stemma.module", "b"));
+    const test::built_model model(test::model(test::graph({moved}, {"x"}, {"y"}))
+                                      .inner(14, test::entry("pkg.stemma.tags", "[no table]")));
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    const auto modules = test::tree_of({"a", "b"});
+    auto tagged = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
+    const auto edited = stemma::detail::find_edited_tags(model, modules, tagged);
+    std::vector<std::string> problems;
+    stemma::detail::take_over_tags(edited, tagged, problems);
+    CHECK(problems.size() == 1);
+    CHECK(modules.path(tagged.attributions[0].module) == "b");
 }
 
 } // namespace test::record_detail_read_tags

@@ -41,7 +41,7 @@ std::string written(const claim_table& table) {
 
 } // namespace
 
-TEST_CASE("recorded_claims: claims round-trip", "[recorded_claims]") {
+TEST_CASE("recorded_claims: claims round-trip") {
     const auto table = some_claims();
     const auto text = written(table);
     const auto parsed = test::parsed_json(text);
@@ -62,7 +62,7 @@ TEST_CASE("recorded_claims: claims round-trip", "[recorded_claims]") {
     CHECK(written(*read) == text);
 }
 
-TEST_CASE("recorded_claims: rejects claims that do not fit the model", "[recorded_claims]") {
+TEST_CASE("recorded_claims: rejects claims that do not fit the model") {
     const auto parsed = test::parsed_json(written(some_claims()));
     CHECK_FALSE(stemma::detail::read_claims(parsed.part(), 8, 8));
     CHECK_FALSE(stemma::detail::read_claims(parsed.part(), 10, 8));
@@ -78,7 +78,7 @@ TEST_CASE("recorded_claims: rejects claims that do not fit the model", "[recorde
         test::parsed_json(R"({"source":"trace","runs":[[9]]})").part(), 9, 8));
 }
 
-TEST_CASE("recorded_claims: a part of a model has the claims of its nodes", "[recorded_claims]") {
+TEST_CASE("recorded_claims: a part of a model has the claims of its nodes") {
     const std::vector<stemma::detail::claim_runs> tables{stemma::detail::to_runs(some_claims())};
     const std::vector<stemma::id> nodes{8, 0, 3};
     const auto parts = stemma::detail::claims_about(tables, nodes, 9);

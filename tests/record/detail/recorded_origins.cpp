@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/record/detail/recorded_origins.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
@@ -10,6 +11,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,23 +42,26 @@ std::string original() {
                     "y");
 }
 
-stemma::detail::graph_sketch sketch() {
-    const auto bytes = original();
-    const stemma::wire_model model(bytes);
-    std::vector<stemma::attribution> attributions(model.node_count());
-    const std::vector<id> modules{conv, norm, relu, pool, head, head, fc};
-    for (std::size_t i = 0; i < modules.size(); ++i) {
-        attributions[i] = {modules[i], no_id, 0.95F, stemma::provenance::scope, false};
+/// The sketch of a graph with a node in each of these modules.
+stemma::detail::graph_sketch sketch(const std::string& bytes, const std::vector<id>& modules,
+                                    const stemma::tree_index& of = tree) {
+    std::vector<stemma::attribution> attributions;
+    for (const auto module : modules) {
+        attributions.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
     }
-    return *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, attributions),
-                                               tree.size());
+    return *stemma::detail::graph_sketch::read(
+        stemma::detail::sketch_of(stemma::wire_model(bytes), attributions), of.size());
+}
+
+stemma::detail::graph_sketch sketch() {
+    return sketch(original(), {conv, norm, relu, pool, head, head, fc});
 }
 
 /// Returns: the module of each node of another graph, `no_id` if unknown.
 std::vector<id> modules_of(const std::string& bytes,
-                           const std::vector<stemma::detail::node_mark_found>& marks = {}) {
+                           const std::vector<stemma::detail::node_mark_found>& marks = {},
+                           const stemma::detail::graph_sketch& then = sketch()) {
     const stemma::wire_model model(bytes);
-    const auto then = sketch();
     std::vector<id> modules;
     for (const auto& origin : stemma::detail::find_recorded_origins(model, then, tree, marks).of) {
         modules.push_back(origin.module);
@@ -101,20 +106,9 @@ TEST_CASE("find_recorded_origins: a node does itself what it no longer reads fro
                                       node("Gemm", {"r", "w"}, {"y"})};
     auto after = before;
     after.back() = node("FusedGemm", {"c", "w"}, {"y"}, "", "com.microsoft");
-    std::vector<stemma::attribution> attributions;
-    for (const auto module : {conv, relu, pool, fc}) {
-        attributions.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
-    }
-    const auto old = bytes_of(before, "y");
-    const auto then = stemma::detail::graph_sketch::read(
-        stemma::detail::sketch_of(stemma::wire_model(old), attributions), tree.size());
-    const auto last_module = [&](const std::vector<message>& nodes) {
-        const auto bytes = bytes_of(nodes, "y");
-        const stemma::wire_model now(bytes);
-        return stemma::detail::find_recorded_origins(now, *then, tree, {}).of.back().module;
-    };
-    CHECK(last_module(before) == fc);
-    CHECK(last_module(after) == 0);
+    const auto then = sketch(bytes_of(before, "y"), {conv, relu, pool, fc});
+    CHECK(modules_of(bytes_of(before, "y"), {}, then).back() == fc);
+    CHECK(modules_of(bytes_of(after, "y"), {}, then).back() == 0);
 }
 
 TEST_CASE("find_recorded_origins: a node that makes the values of several stands for them all") {
@@ -129,19 +123,15 @@ TEST_CASE(
     for (const std::size_t count : {2U, 1000U}) {
         std::vector<message> before;
         std::vector<std::string> outputs;
-        std::vector<stemma::attribution> attributions;
+        std::vector<id> modules;
         for (std::size_t i = 0; i < count; ++i) {
             outputs.push_back("o" + std::to_string(i));
             before.push_back(node("Relu", {"x"}, {outputs.back()}));
-            attributions.push_back(
-                {i < 500 ? norm : fc, no_id, 0.95F, stemma::provenance::scope, false});
+            modules.push_back(i < 500 ? norm : fc);
         }
-        const auto old = bytes_of(before, "o0");
-        const auto merged = bytes_of({node("Split", {"x"}, outputs)}, "o0");
-        const auto then = stemma::detail::graph_sketch::read(
-            stemma::detail::sketch_of(stemma::wire_model(old), attributions), tree.size());
-        const stemma::wire_model now(merged);
-        const auto origin = stemma::detail::find_recorded_origins(now, *then, tree, {}).of.front();
+        const auto then = sketch(bytes_of(before, "o0"), modules);
+        const test::built_model now(bytes_of({node("Split", {"x"}, outputs)}, "o0"));
+        const auto origin = stemma::detail::find_recorded_origins(now, then, tree, {}).of.front();
         CHECK(origin.module == norm);
         CHECK(origin.exact == (count == 2));
     }
@@ -149,11 +139,10 @@ TEST_CASE(
 
 TEST_CASE("find_recorded_origins: the name of a node that absorbed others is no evidence") {
     const auto doubtful = [](const message& moved) {
-        const auto bytes =
+        const test::built_model model(
             bytes_of({node("Conv", {"x", "w"}, {"c"}), moved, node("MaxPool", {"new"}, {"p"}),
                       node("Reshape", {"p", "k"}, {"s"}), node("Gemm", {"s", "w"}, {"y"})},
-                     "y");
-        const stemma::wire_model model(bytes);
+                     "y"));
         const std::vector<stemma::detail::node_mark_found> marks{{1, 2}};
         const auto then = sketch();
         const auto origin = stemma::detail::find_recorded_origins(model, then, tree, marks).of[1];
@@ -227,31 +216,20 @@ TEST_CASE("find_recorded_origins: what was inlined for an operator belongs where
 
 TEST_CASE("find_recorded_origins: conversions of layout stand for transpositions alone") {
     // Each in its own module.
-    const auto before = bytes_of({node("Relu", {"x"}, {"a"}), node("Transpose", {"a"}, {"t"}),
-                                  node("Conv", {"t", "w"}, {"c"}), node("Relu", {"c"}, {"r"}),
-                                  node("MaxPool", {"r"}, {"p"})},
-                                 "p");
-    const stemma::wire_model model(before);
-    std::vector<stemma::attribution> attributions;
-    for (const auto module : {head, fc, conv, relu, pool}) {
-        attributions.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
-    }
-    const auto then = *stemma::detail::graph_sketch::read(
-        stemma::detail::sketch_of(model, attributions), tree.size());
-    const auto after =
+    const auto then = sketch(bytes_of({node("Relu", {"x"}, {"a"}), node("Transpose", {"a"}, {"t"}),
+                                       node("Conv", {"t", "w"}, {"c"}), node("Relu", {"c"}, {"r"}),
+                                       node("MaxPool", {"r"}, {"p"})},
+                                      "p"),
+                             {head, fc, conv, relu, pool});
+    const auto now =
         bytes_of({node("Relu", {"x"}, {"a"}),
                   node("ReorderInput", {"a"}, {"reorder"}, "", "com.microsoft.nchwc"),
                   node("Conv", {"reorder", "w"}, {"reorder_1"}, "c_nchwc", "com.microsoft.nchwc"),
                   node("ReorderOutput", {"reorder_1"}, {"r"}, "", "com.microsoft.nchwc"),
                   node("MaxPool", {"r"}, {"p"})},
                  "p");
-    const stemma::wire_model now(after);
-    std::vector<id> modules;
-    for (const auto& one : stemma::detail::find_recorded_origins(now, then, tree, {}).of) {
-        modules.push_back(one.module);
-    }
     // The transposition became part of the first conversion, the activation of the convolution.
-    CHECK(modules == std::vector<id>{head, fc, block, block, pool});
+    CHECK(modules_of(now, {}, then) == std::vector<id>{head, fc, block, block, pool});
 }
 
 TEST_CASE("find_recorded_origins: marks count if all values were renamed") {
@@ -294,22 +272,17 @@ TEST_CASE("find_recorded_origins: marks exchanged between equal operators are do
         nodes.push_back(node("Relu", {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)}));
     }
     const stemma::tree_index many(std::vector<id>(17, 0));
-    const auto bytes = test::model(test::graph(nodes, {"v0"}, {"v16"})).bytes();
-    const stemma::wire_model model(bytes);
-    std::vector<stemma::attribution> attributions(model.node_count());
-    for (std::size_t i = 0; i < attributions.size(); ++i) {
-        attributions[i] = {static_cast<id>(i + 1), no_id, 0.95F, stemma::provenance::scope, false};
-    }
-    const auto then = *stemma::detail::graph_sketch::read(
-        stemma::detail::sketch_of(model, attributions), many.size());
+    std::vector<id> modules(nodes.size());
+    std::iota(modules.begin(), modules.end(), id{1});
+    const auto then =
+        sketch(test::model(test::graph(nodes, {"v0"}, {"v16"})).bytes(), modules, many);
     std::vector<test::message> renamed;
     std::vector<stemma::detail::node_mark_found> marks;
     for (id i = 0; i < 16; ++i) {
         renamed.push_back(node("Relu", {"r" + std::to_string(i)}, {"r" + std::to_string(i + 1)}));
         marks.push_back({i, i == 2 ? 12 : i == 12 ? 2 : i});
     }
-    const auto after = test::model(test::graph(renamed, {"r0"}, {"r16"})).bytes();
-    const stemma::wire_model now(after);
+    const test::built_model now(renamed, {"r0"}, {"r16"});
     const auto origins = stemma::detail::find_recorded_origins(now, then, many, marks).of;
     for (id i = 0; i < 16; ++i) {
         CHECK((origins[i].confidence > 0.5F) == (i != 2 && i != 12));

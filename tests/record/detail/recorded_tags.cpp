@@ -15,7 +15,7 @@ namespace test::record_detail_recorded_tags {
 
 using stemma::id;
 
-TEST_CASE("recorded_tags: the table round-trips through JSON", "[onnx][recorded_tags]") {
+TEST_CASE("recorded_tags: the table round-trips through JSON") {
     test::random_numbers random(2);
     for (std::size_t nodes = 0; nodes < 60; ++nodes) {
         const std::size_t modules = 7;
@@ -41,13 +41,13 @@ TEST_CASE("recorded_tags: the table round-trips through JSON", "[onnx][recorded_
     }
 }
 
-TEST_CASE("recorded_tags: equal neighbours make one run", "[onnx][recorded_tags]") {
+TEST_CASE("recorded_tags: equal neighbours make one run") {
     stemma::detail::recorded_tags table;
     table.module.assign(100000, 3);
     CHECK(stemma::detail::to_json(table).size() < 100);
 }
 
-TEST_CASE("recorded_tags: rejects a table that does not fit the model", "[onnx][recorded_tags]") {
+TEST_CASE("recorded_tags: rejects a table that does not fit the model") {
     const auto is_refused = [](const std::string& runs, std::size_t nodes) {
         try {
             static_cast<void>(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/record/detail/tag_model.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../random_model.hpp"
@@ -69,8 +70,7 @@ test::message plain_node() {
 
 } // namespace
 
-TEST_CASE("find_recorded_modules: reads those in a tagged model's record, none from text",
-          "[onnx][tag_model]") {
+TEST_CASE("find_recorded_modules: reads those in a tagged model's record, none from text") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const auto find = stemma::detail::find_recorded_modules;
@@ -87,8 +87,7 @@ TEST_CASE("find_recorded_modules: reads those in a tagged model's record, none f
     CHECK_THROWS_AS(find("\x08", "damaged.onnx"), stemma::error);
 }
 
-TEST_CASE("tag_editor: strip restores every fixture, whatever the carriers",
-          "[onnx][tag_model][fixtures]") {
+TEST_CASE("tag_editor: strip restores every fixture, whatever the carriers") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
         const auto bytes = test::read_bytes(path);
@@ -99,15 +98,14 @@ TEST_CASE("tag_editor: strip restores every fixture, whatever the carriers",
     }
 }
 
-TEST_CASE("tag_editor: strip restores random files, whatever the carriers",
-          "[onnx][tag_model][random]") {
+TEST_CASE("tag_editor: strip restores random files, whatever the carriers") {
     for (std::uint64_t seed = 0; seed < random_models(); ++seed) {
         CAPTURE(seed);
         check_all(test::random_model(seed, false).bytes());
     }
 }
 
-TEST_CASE("tag_editor: strip restores restructured fixtures", "[onnx][tag_model][random]") {
+TEST_CASE("tag_editor: strip restores restructured fixtures") {
     test::random_numbers random(11);
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
@@ -123,7 +121,7 @@ TEST_CASE("tag_editor: strip restores restructured fixtures", "[onnx][tag_model]
     }
 }
 
-TEST_CASE("tag_editor: a damaged file is rejected or restored", "[onnx][tag_model][random]") {
+TEST_CASE("tag_editor: a damaged file is rejected or restored") {
     test::random_numbers random(13);
     std::size_t accepted = 0;
     for (const auto* name : {"mlp/model.onnx", "quirks/model.onnx", "scripted_children/model.onnx",
@@ -153,8 +151,7 @@ TEST_CASE("tag_editor: a damaged file is rejected or restored", "[onnx][tag_mode
     CHECK(accepted > 0);
 }
 
-TEST_CASE("tag_editor: only padded lengths of edited messages become minimal",
-          "[onnx][tag_model][random]") {
+TEST_CASE("tag_editor: only padded lengths of edited messages become minimal") {
     for (std::uint64_t seed = 0; seed < random_models(); ++seed) {
         CAPTURE(seed);
         const auto bytes = test::random_model(seed, true).bytes();
@@ -178,7 +175,7 @@ TEST_CASE("tag_editor: only padded lengths of edited messages become minimal",
     }
 }
 
-TEST_CASE("tag_editor: the order of fields does not matter", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: the order of fields does not matter") {
     test::random_numbers random(7);
     for (int i = 0; i < 20; ++i) {
         auto node = plain_node().text(6, "doc").inner(9, test::entry("namespace", "a/b"));
@@ -187,7 +184,7 @@ TEST_CASE("tag_editor: the order of fields does not matter", "[onnx][tag_model]"
     }
 }
 
-TEST_CASE("tag_editor: a graph in several chunks stays in several chunks", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: a graph in several chunks stays in several chunks") {
     auto model = test::model(test::graph({plain_node()}));
     model.inner(14, test::entry("between", "chunks"));
     model.inner(7, test::graph({test::node("Relu", {"y"}, {"z"}, "/head/Relu")}, {"x"}, {"z"}));
@@ -195,7 +192,7 @@ TEST_CASE("tag_editor: a graph in several chunks stays in several chunks", "[onn
     check_all(model.bytes());
 }
 
-TEST_CASE("tag_editor: a body in several chunks stays in several chunks", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: a body in several chunks stays in several chunks") {
     const auto part = [](const char* name) {
         return test::graph({test::node("Relu", {"x"}, {name}, "/encoder/fc/Relu")}, {}, {}, {"k"});
     };
@@ -204,7 +201,7 @@ TEST_CASE("tag_editor: a body in several chunks stays in several chunks", "[onnx
     check_all(model_of(test::owner_node("If", {"x"}, {"y"}, {attribute})));
 }
 
-TEST_CASE("tag_editor: foreign source_module and hierarchy_tags stay", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: foreign source_module and hierarchy_tags stay") {
     for (const auto* name : {"source_module", "hierarchy_tags"}) {
         for (const auto* doc : {"", "somebody's", "pkg.stemmata"}) {
             auto attribute = test::text_attribute(name, "/Theirs");
@@ -219,14 +216,14 @@ TEST_CASE("tag_editor: foreign source_module and hierarchy_tags stay", "[onnx][t
     }
 }
 
-TEST_CASE("tag_editor: an attribute is foreign or not by its last name", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: an attribute is foreign or not by its last name") {
     auto renamed = test::text_attribute("source_module", "/Theirs").text(1, "axis");
     check_all(model_of(plain_node().inner(5, renamed)));
     auto named = test::text_attribute("axis", "/Theirs").text(1, "source_module");
     check_all(model_of(plain_node().inner(5, named)));
 }
 
-TEST_CASE("tag_editor: foreign namespaces are saved and restored", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: foreign namespaces are saved and restored") {
     const carrier_set namespaces{.metadata = false, .name_space = true};
     for (std::size_t count = 1; count <= 3; ++count) {
         auto node = plain_node();
@@ -235,8 +232,7 @@ TEST_CASE("tag_editor: foreign namespaces are saved and restored", "[onnx][tag_m
         }
         const auto bytes = model_of(node);
         check_all(bytes);
-        const auto tagged = test::tag(bytes, namespaces);
-        const stemma::wire_model model(tagged);
+        const test::built_model model(test::tag(bytes, namespaces));
         std::vector<std::string> current;
         std::vector<std::string> saved;
         model.for_each_metadata(0, [&](std::string_view key, std::string_view value) {
@@ -252,7 +248,7 @@ TEST_CASE("tag_editor: foreign namespaces are saved and restored", "[onnx][tag_m
     }
 }
 
-TEST_CASE("tag_editor: a foreign namespace that is evidence stays evidence", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: a foreign namespace that is evidence stays evidence") {
     const auto text = ": app.Net/blocks.0: app.Block/linear: aten.linear.default";
     const auto node =
         test::node("MatMul", {"x", "w"}, {"y"}, "n").inner(9, test::entry("namespace", text));
@@ -262,17 +258,16 @@ TEST_CASE("tag_editor: a foreign namespace that is evidence stays evidence", "[o
     CHECK(tagged.find("/Net/Block.0") != tagged.npos);
 }
 
-TEST_CASE("tag_editor: a namespace of ours is never evidence", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: a namespace of ours is never evidence") {
     check_all(model_of(test::node("MatMul", {"x", "w"}, {"y"}, "/a: b.C/c: d.E/MatMul")));
 }
 
-TEST_CASE("tag_editor: an entry with several keys keeps the ineffective ones",
-          "[onnx][tag_model]") {
+TEST_CASE("tag_editor: an entry with several keys keeps the ineffective ones") {
     const auto several = test::message().text(1, "first").text(2, "v").text(1, "namespace");
     check_all(model_of(plain_node().inner(9, several)));
 }
 
-TEST_CASE("tag_editor: doc strings of any kind are restored", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: doc strings of any kind are restored") {
     const std::vector<std::vector<std::string>> cases{
         {},         {""},           {"text"},     {"two\nlines"}, {"\n"},
         {"ends\n"}, {"\n\nboth"},   {"a", "b"},   {"a", ""},      {"", "b\nc"},
@@ -287,7 +282,7 @@ TEST_CASE("tag_editor: doc strings of any kind are restored", "[onnx][tag_model]
     }
 }
 
-TEST_CASE("tag_editor: every IR version is read and kept", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: every IR version is read and kept") {
     for (std::uint64_t ir = 3; ir <= 13; ++ir) {
         CAPTURE(ir);
         const auto bytes =
@@ -298,14 +293,13 @@ TEST_CASE("tag_editor: every IR version is read and kept", "[onnx][tag_model]") 
     }
 }
 
-TEST_CASE("tag_editor: an empty graph can be tagged", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: an empty graph can be tagged") {
     check_all(test::model(test::message()).bytes());
     check_all(test::message().inner(7, test::message()).bytes());
     check_all(test::model(test::graph({}, {"x"}, {"y"}, {"w"})).bytes());
 }
 
-TEST_CASE("tag_editor: nodes, initializers and value infos in bodies are tagged",
-          "[onnx][tag_model]") {
+TEST_CASE("tag_editor: nodes, initializers and value infos in bodies are tagged") {
     auto inner = test::graph({test::node("Add", {"x", "k2"}, {"b2"}, "/encoder/deep/Add")}, {},
                              {"b2"}, {"k2"});
     inner.inner(13, test::value_info("b2"));
@@ -320,8 +314,7 @@ TEST_CASE("tag_editor: nodes, initializers and value infos in bodies are tagged"
                           .text(6, "of the owner");
     const auto bytes = model_of(loop);
     check_all(bytes);
-    const auto tagged = test::tag(bytes, carriers_of(1));
-    const stemma::wire_model model(tagged);
+    const test::built_model model(test::tag(bytes, carriers_of(1)));
     REQUIRE(model.node_count() == 4);
     for (stemma::id node = 0; node < 4; ++node) {
         CHECK(model.has_metadata(node));
@@ -333,7 +326,7 @@ TEST_CASE("tag_editor: nodes, initializers and value infos in bodies are tagged"
     CHECK(described == model.tensors().size() + model.value_infos().size());
 }
 
-TEST_CASE("tag_editor: functions and their overloads are tagged", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: functions and their overloads are tagged") {
     auto model = test::model(test::graph(
         {test::node("Block", {"x"}, {"h"}, "/block/Block", "local"),
          test::node("Block", {"h"}, {"y"}, "/block_1/Block", "local").text(8, "other")}));
@@ -346,7 +339,7 @@ TEST_CASE("tag_editor: functions and their overloads are tagged", "[onnx][tag_mo
     check_all(model.bytes());
 }
 
-TEST_CASE("tag_editor: a file with damaged stemma data can be stripped", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: a file with damaged stemma data can be stripped") {
     for (const auto* record : {"", "{", "garbage", "[1]", "{\"modules\": 7}", "\xff\x00\x01"}) {
         for (unsigned set : {1U, 2U, 4U, 7U, 16U}) {
             CAPTURE(record, set);
@@ -364,8 +357,7 @@ TEST_CASE("tag_editor: a file with damaged stemma data can be stripped", "[onnx]
     CHECK(is_original);
 }
 
-TEST_CASE("tag_editor: tags of a file with stemma data are those of the file without it",
-          "[onnx][tag_model]") {
+TEST_CASE("tag_editor: tags of a file with stemma data are those of the file without it") {
     const auto bytes = test::read_bytes(test::fixture("control_flow/model.onnx"));
     const auto expected = test::tag(bytes, carriers_of(1));
     for (unsigned set = 0; set < test::carrier_sets; ++set) {
@@ -375,7 +367,7 @@ TEST_CASE("tag_editor: tags of a file with stemma data are those of the file wit
     }
 }
 
-TEST_CASE("tag_editor: the graph is untouched", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: the graph is untouched") {
     for (const auto& path : test::model_files()) {
         const auto bytes = test::read_bytes(path);
         const auto tagged = test::tag(bytes, carriers_of(31));
@@ -397,8 +389,7 @@ TEST_CASE("tag_editor: the graph is untouched", "[onnx][tag_model]") {
     }
 }
 
-TEST_CASE("find_model_record: the last entry counts, and a damaged one is an error",
-          "[onnx][tag_model]") {
+TEST_CASE("find_model_record: the last entry counts, and a damaged one is an error") {
     const auto bytes = model_of(plain_node());
     CHECK_FALSE(stemma::detail::find_model_record(stemma::wire_model(bytes)));
     auto tagged = test::tag(bytes, carriers_of(1));
@@ -410,8 +401,7 @@ TEST_CASE("find_model_record: the last entry counts, and a damaged one is an err
     CHECK_THROWS_AS(stemma::detail::find_model_record(stemma::wire_model(tagged)), stemma::error);
 }
 
-TEST_CASE("to_table: lists the modules of nodes, and all tags of those with several",
-          "[onnx][tag_model]") {
+TEST_CASE("to_table: lists the modules of nodes, and all tags of those with several") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const test::tagged_model tagged(bytes);
     const auto table = stemma::detail::to_table(tagged.found);

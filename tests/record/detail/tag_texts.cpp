@@ -16,7 +16,7 @@
 
 namespace test::record_detail_tag_texts {
 
-TEST_CASE("tag_texts: match the table, in text and in JSON", "[tag_texts]") {
+TEST_CASE("tag_texts: match the table, in text and in JSON") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
         const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
@@ -44,7 +44,7 @@ TEST_CASE("tag_texts: match the table, in text and in JSON", "[tag_texts]") {
 using stemma::id;
 using stemma::no_id;
 
-TEST_CASE("lineage_text: agrees with spelling each text separately, in any order", "[detail]") {
+TEST_CASE("lineage_text: agrees with spelling each text separately, in any order") {
     test::random_numbers random(4);
     for (int round = 0; round < 100; ++round) {
         std::vector<id> parent{no_id};

@@ -27,8 +27,7 @@ std::set<std::string> tags_of(const test::tagged_model& tagged,
 
 } // namespace
 
-TEST_CASE("find_value_tags: uses readers, else the producer, else the name, else the root",
-          "[value_tags]") {
+TEST_CASE("find_value_tags: uses readers, else the producer, else the name, else the root") {
     const auto bytes =
         test::model(test::graph({node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),
                                  node("MatMul", {"h", "tied"}, {"y"}, "/b/MatMul"),
@@ -54,7 +53,7 @@ TEST_CASE("find_value_tags: uses readers, else the producer, else the name, else
     CHECK(tags_of(tagged, tags, "unread") == texts{tag("")});
 }
 
-TEST_CASE("find_value_tags: every value of every fixture has tags", "[value_tags][fixtures]") {
+TEST_CASE("find_value_tags: every value of every fixture has tags") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice", "quirks"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
         test::tagged_model tagged(bytes);

@@ -16,8 +16,7 @@ namespace test::weights_detail_call_modules {
 
 using namespace stemma::detail;
 
-TEST_CASE("call_modules: each call of a function runs in a module of its own",
-          "[weights][call_modules]") {
+TEST_CASE("call_modules: each call of a function runs in a module of its own") {
     auto bytes = test::model(test::graph(
         {test::node("blocks", {"x", "blocks.0.scale", "blocks.1.scale"}, {"y"}, "/blocks", "own"),
          test::node("block", {"y", "last.scale"}, {"z"}, "/last", "own")},
@@ -56,8 +55,7 @@ TEST_CASE("call_modules: each call of a function runs in a module of its own",
     CHECK(all == paths);
 }
 
-TEST_CASE("call_modules: without functions a node runs once, where it is",
-          "[weights][call_modules]") {
+TEST_CASE("call_modules: without functions a node runs once, where it is") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const call_modules modules(opened);
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
@@ -68,7 +66,7 @@ TEST_CASE("call_modules: without functions a node runs once, where it is",
     }
 }
 
-TEST_CASE("call_modules: functions that call themselves never run", "[weights][call_modules]") {
+TEST_CASE("call_modules: functions that call themselves never run") {
     auto bytes = test::model(test::graph({test::node("f", {"x"}, {"y"}, "", "own")}, {"x"}, {"y"}));
     bytes.inner(8, test::opset("own", 1))
         .inner(25, test::function("own", "f", {"x"}, {"y"},

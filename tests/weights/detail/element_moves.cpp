@@ -15,8 +15,7 @@ namespace test::weights_detail_element_moves {
 
 using namespace stemma::detail;
 
-TEST_CASE("element_moves: every float16 comes back, and numbers between go to the nearest",
-          "[weights][element_moves]") {
+TEST_CASE("element_moves: every float16 comes back, and numbers between go to the nearest") {
     for (unsigned bits = 0; bits < 0x10000U; ++bits) {
         const auto half = static_cast<std::uint16_t>(bits);
         const auto value = half_value(half);
@@ -37,8 +36,7 @@ TEST_CASE("element_moves: every float16 comes back, and numbers between go to th
     }
 }
 
-TEST_CASE("element_moves: numbers of another type are the same as far as it goes",
-          "[weights][element_moves]") {
+TEST_CASE("element_moves: numbers of another type are the same as far as it goes") {
     const std::vector<float> numbers{0, -1.5F, 3.25F, 65504};
     const auto bytes = bytes_of(numbers);
     CHECK(floats_of(bytes) == numbers);
@@ -49,8 +47,7 @@ TEST_CASE("element_moves: numbers of another type are the same as far as it goes
     CHECK(convert_reals("", float32, float16).empty());
 }
 
-TEST_CASE("element_moves: axes change places for elements of any width",
-          "[weights][element_moves]") {
+TEST_CASE("element_moves: axes change places for elements of any width") {
     const std::array<std::int64_t, 3> shape{2, 3, 5};
     const std::array<std::uint8_t, 3> axes{2, 0, 1};
     for (const std::size_t width : {1U, 2U, 4U, 8U, 16U}) {

@@ -56,8 +56,7 @@ std::vector<test::float_tensor> joined(std::vector<test::float_tensor> all,
 
 } // namespace
 
-TEST_CASE("folded_entries: convolutions may share a norm, or a kernel",
-          "[weights][layer_entries]") {
+TEST_CASE("folded_entries: convolutions may share a norm, or a kernel") {
     const auto folded = [](float weight, float scale) {
         return weight * (scale / std::sqrt(2 + 1e-5F));
     };
@@ -89,8 +88,7 @@ TEST_CASE("folded_entries: convolutions may share a norm, or a kernel",
     CHECK(result[2].entries == strings{"c.weight", "norms.1.weight", "norms.1.running_var"});
 }
 
-TEST_CASE("folded_entries: a norm may be folded into a convolution that gained a bias",
-          "[weights][layer_entries]") {
+TEST_CASE("folded_entries: a norm may be folded into a convolution that gained a bias") {
     const test::scratch_folder folder;
     const stemma::attributed_model opened(
         folder.make("model.onnx", two_convolutions({"", ""}, {"1", "2", "3", "4"}, {1, 2, 3, 4})),
@@ -111,8 +109,7 @@ TEST_CASE("folded_entries: a norm may be folded into a convolution that gained a
     CHECK(find(joined(biased, norm("n", 1)))[0].confidence < confidence::entry_below);
 }
 
-TEST_CASE("find_gates: recurrent layers without names are those of the only module with such",
-          "[weights][layer_entries]") {
+TEST_CASE("find_gates: recurrent layers without names are those of the only module with such") {
     const auto checkpoint = stemma::read_checkpoint(test::fixture("lstm_classifier/model.pt"));
     const stemma::attributed_model opened(test::fixture("lstm_classifier/anonymous.onnx"), {});
     const auto result =

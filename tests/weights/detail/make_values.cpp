@@ -56,7 +56,7 @@ parameter_origin origin_of(parameter_origin::transform_kind transform,
 
 } // namespace
 
-TEST_CASE("make_values: entries are moved as the transform says", "[weights][make_values]") {
+TEST_CASE("make_values: entries are moved as the transform says") {
     entries source;
     source.add("a", {2, 3}, {1, 2, 3, 4, 5, 6}).add("b", {1, 3}, {7, 8, 9});
     CHECK(source.make(origin_of(parameter_origin::transform_kind::as_is, {"a"}), {2, 3}) ==
@@ -79,8 +79,7 @@ TEST_CASE("make_values: entries are moved as the transform says", "[weights][mak
     CHECK_FALSE(source.make(part, {2, 2}));
 }
 
-TEST_CASE("make_values: gates stand in ONNX's order, biases side by side",
-          "[weights][make_values]") {
+TEST_CASE("make_values: gates stand in ONNX's order, biases side by side") {
     entries source;
     source.add("ih", {4, 1}, {1, 2, 3, 4})
         .add("b1", {4}, {1, 2, 3, 4})
@@ -98,8 +97,7 @@ TEST_CASE("make_values: gates stand in ONNX's order, biases side by side",
     CHECK_FALSE(source.make(gru, {2, 3, 1}));
 }
 
-TEST_CASE("make_values: a batch norm multiplies the weight and moves the bias",
-          "[weights][make_values]") {
+TEST_CASE("make_values: a batch norm multiplies the weight and moves the bias") {
     entries source;
     source.add("w", {2, 1, 1}, {2, 4}).add("g", {2}, {3, 5}).add("v", {2}, {3.75F, 0});
     source.add("m", {2}, {1, 2}).add("s", {2}, {10, 20}).add("b", {2}, {7, 9});
@@ -114,7 +112,7 @@ TEST_CASE("make_values: a batch norm multiplies the weight and moves the bias",
     CHECK(source.make(bias, {2}) == std::vector<float>{19, 90});
 }
 
-TEST_CASE("make_values: doubles are computed as doubles", "[weights][make_values]") {
+TEST_CASE("make_values: doubles are computed as doubles") {
     const std::map<std::string, entry_values> all{
         {"w", {float64, {1, 1, 1}, {}, bytes_of(std::vector<double>{0.1})}},
         {"g", {float64, {1}, {}, bytes_of(std::vector<double>{0.3})}},
@@ -132,7 +130,7 @@ TEST_CASE("make_values: doubles are computed as doubles", "[weights][make_values
     CHECK(maker.make(normed, header) == bytes_of(std::vector<double>{0.3}));
 }
 
-TEST_CASE("make_values: reports what does not fit", "[weights][make_values]") {
+TEST_CASE("make_values: reports what does not fit") {
     entries source;
     source.add("a", {2, 3}, {1, 2, 3, 4, 5, 6});
     std::string problem;
@@ -153,8 +151,7 @@ TEST_CASE("make_values: reports what does not fit", "[weights][make_values]") {
         source.make(origin_of(parameter_origin::transform_kind::concatenated, {"a", "a"}), {2, 3}));
 }
 
-TEST_CASE("make_values: weight norm gives directions the lengths beside them",
-          "[weights][make_values]") {
+TEST_CASE("make_values: weight norm gives directions the lengths beside them") {
     entries source;
     source.add("v", {2, 2}, {3, 4, 0, 5}).add("g", {2, 1}, {10, 1}).add("h", {3, 1}, {1, 1, 1});
     auto normed = origin_of(parameter_origin::transform_kind::normed, {"v", "g"});

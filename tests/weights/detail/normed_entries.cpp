@@ -12,16 +12,14 @@ namespace test::weights_detail_normed_entries {
 
 using namespace stemma::detail;
 
-TEST_CASE("normed_entries: a parametrization belongs to the module that has it",
-          "[weights][normed_entries]") {
+TEST_CASE("normed_entries: a parametrization belongs to the module that has it") {
     CHECK(normed_entries::module_of("a.b.parametrizations.weight") == "a.b");
     CHECK(normed_entries::module_of("parametrizations.weight").empty());
     CHECK(normed_entries::module_of("a.b") == "a.b");
     CHECK(normed_entries::module_of("").empty());
 }
 
-TEST_CASE("normed_entries: a computed weight, and no other, has directions and lengths",
-          "[weights][normed_entries]") {
+TEST_CASE("normed_entries: a computed weight, and no other, has directions and lengths") {
     const auto data = std::string(STEMMA_TEST_DATA "/weights/normed");
     const stemma::attributed_model opened(data + ".onnx", {});
     const auto saved = stemma::read_checkpoint(data + ".pt");

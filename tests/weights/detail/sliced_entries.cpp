@@ -2,8 +2,8 @@
 #include <stemma/weights/detail/sliced_entries.hpp>
 
 #include "../../catch.hpp"
-#include "../../checkpoint_files.hpp"
 #include "../../model_files.hpp"
+#include "../../opened_graph.hpp"
 #include "../../scratch_folder.hpp"
 #include "../../wire_builder.hpp"
 
@@ -45,8 +45,7 @@ std::vector<slice> slices_of(const std::vector<stemma::parameter_origin>& origin
 
 } // namespace
 
-TEST_CASE("sliced_entries: projections of an attention's query and of its keys and values",
-          "[weights][sliced_entries]") {
+TEST_CASE("sliced_entries: projections of an attention's query and of its keys and values") {
     const auto data = std::string(STEMMA_TEST_DATA "/weights/attention");
     const std::vector<slice> right{{"cross.in_proj_bias", 0, 0},
                                    {"cross.in_proj_bias", 8, 0},
@@ -95,15 +94,12 @@ std::string three_products() {
 } // namespace
 
 TEST_CASE("sliced_entries: PyTorch's numbers tell the order, and only its attention is known to "
-          "slice in order",
-          "[weights][sliced_entries]") {
+          "slice in order") {
     const test::scratch_folder folder;
     const stemma::attributed_model opened(folder.make("model.onnx", three_products()), {});
     for (const auto* entry : {"a.in_proj_weight", "a.all"}) {
-        const auto saved = stemma::read_checkpoint(
-            folder.make("new.safetensors",
-                        test::safetensors(std::vector<test::float_tensor>{
-                            {entry, {6, 2}, std::vector<float>(12, 1)}, {"a.bias", {2}, {1, 2}}})));
+        const auto saved =
+            test::saved({{entry, {6, 2}, std::vector<float>(12, 1)}, {"a.bias", {2}, {1, 2}}});
         const auto origins =
             stemma::identify_parameters(opened, {.known = &saved, .contents = false});
         CHECK(slices_of(origins) ==

@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../checkpoint_files.hpp"
 #include "../../model_files.hpp"
+#include "../../opened_graph.hpp"
 #include "../../scratch_folder.hpp"
 
 #include <stemma/checkpoint/read_checkpoint.hpp>
@@ -17,8 +18,7 @@ namespace test::weights_detail_state_entries {
 
 using stemma::detail::state_entries;
 
-TEST_CASE("state_entries: a tree and a checkpoint of one model have the same ones",
-          "[weights][state_entries]") {
+TEST_CASE("state_entries: a tree and a checkpoint of one model have the same ones") {
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const auto checkpoint = stemma::read_checkpoint(test::fixture("bert_micro/model.pt"));
     const state_entries declared(tree);
@@ -35,8 +35,7 @@ TEST_CASE("state_entries: a tree and a checkpoint of one model have the same one
     CHECK(declared.find("encoder.layer.0.output.dense", "scale") == stemma::no_id);
 }
 
-TEST_CASE("state_entries: those of a module and those below it are found apart",
-          "[weights][state_entries]") {
+TEST_CASE("state_entries: those of a module and those below it are found apart") {
     const auto tree = test::read_capture(test::fixture("bert_micro_12l/modules.json"));
     const state_entries entries(tree);
     CHECK(entries.own("encoder.layer.1.output.dense").size() == 2);
@@ -49,8 +48,7 @@ TEST_CASE("state_entries: those of a module and those below it are found apart",
     CHECK(entries.below("encoder.layer.99").empty());
 }
 
-TEST_CASE("state_entries: what modules compute a parameter of is not the parameter",
-          "[weights][state_entries]") {
+TEST_CASE("state_entries: what modules compute a parameter of is not the parameter") {
     stemma::module_tree_builder builder;
     const std::vector<std::int64_t> shape{4};
     const auto add = [&](const std::string& path, const std::string& name) {
@@ -70,8 +68,7 @@ TEST_CASE("state_entries: what modules compute a parameter of is not the paramet
     }
 }
 
-TEST_CASE("state_entries: those without the prefix of most are not of the tree",
-          "[weights][state_entries]") {
+TEST_CASE("state_entries: those without the prefix of most are not of the tree") {
     stemma::module_tree_builder builder;
     static_cast<void>(builder.at_path("a"));
     const auto tree = builder.build();
@@ -96,14 +93,12 @@ TEST_CASE("state_entries: those without the prefix of most are not of the tree",
     CHECK_NOTHROW(entries.refuse_rivals(""));
 }
 
-TEST_CASE("state_entries: of several models, a prefix chooses one", "[weights][state_entries]") {
+TEST_CASE("state_entries: of several models, a prefix chooses one") {
     stemma::module_tree_builder builder;
     static_cast<void>(builder.at_path("a"));
     const auto tree = builder.build();
-    const test::scratch_folder folder;
-    const auto checkpoint = stemma::read_checkpoint(folder.make(
-        "saved", test::safetensors(std::vector<test::float_tensor>{
-                     {"net.teacher.a.weight", {1}, {1}}, {"net.student.a.weight", {1}, {2}}})));
+    const auto checkpoint =
+        test::saved({{"net.teacher.a.weight", {1}, {1}}, {"net.student.a.weight", {1}, {2}}});
     CHECK_THROWS_WITH(state_entries(checkpoint, tree).refuse_rivals("x.pt"),
                       Catch::Contains("below net.teacher and below net.student"));
     const state_entries chosen(checkpoint, tree, "net.student");

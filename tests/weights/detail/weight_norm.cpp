@@ -27,7 +27,7 @@ std::vector<float> counted(std::size_t count) {
 
 } // namespace
 
-TEST_CASE("length_axis_of: the axis whose extent the lengths have", "[weights][weight_norm]") {
+TEST_CASE("length_axis_of: the axis whose extent the lengths have") {
     const auto first = length_axis_of(shape{5, 3, 2}, shape{5, 1, 1});
     REQUIRE(first);
     CHECK((first->outer == 1 && first->extent == 5 && first->inner == 6));
@@ -44,8 +44,7 @@ TEST_CASE("length_axis_of: the axis whose extent the lengths have", "[weights][w
     CHECK_FALSE(length_axis_of(shape{5, 3}, shape{4, 1}));
 }
 
-TEST_CASE("weight_lengths: square roots of sums of squares, for any axis and count",
-          "[weights][weight_norm]") {
+TEST_CASE("weight_lengths: square roots of sums of squares, for any axis and count") {
     for (std::size_t inner = 1; inner < 24; ++inner) {
         for (const std::size_t outer : {1U, 3U}) {
             const length_axis axis{outer, 4, inner};
@@ -63,13 +62,12 @@ TEST_CASE("weight_lengths: square roots of sums of squares, for any axis and cou
     }
 }
 
-TEST_CASE("with_lengths: the direction stays, the length is the given one",
-          "[weights][weight_norm]") {
+TEST_CASE("with_lengths: the direction stays, the length is the given one") {
     const auto scaled = with_lengths({3, 4, 0, 5}, {1, 2, 2}, std::vector<float>{10, 1});
     CHECK(scaled == std::vector<float>{6, 8, 0, 1});
 }
 
-TEST_CASE("parametrization_at: a whole segment, the first one", "[weights][weight_norm]") {
+TEST_CASE("parametrization_at: a whole segment, the first one") {
     using stemma::detail::parametrization_at;
     CHECK(parametrization_at("parametrizations.weight") == 0);
     CHECK(parametrization_at("a.b.parametrizations.weight.parametrizations.x") == 4);
@@ -79,7 +77,7 @@ TEST_CASE("parametrization_at: a whole segment, the first one", "[weights][weigh
     }
 }
 
-TEST_CASE("lengths_name: both ways of PyTorch to write it", "[weights][weight_norm]") {
+TEST_CASE("lengths_name: both ways of PyTorch to write it") {
     CHECK(lengths_name("a.weight_v") == "a.weight_g");
     CHECK(lengths_name("a.parametrizations.weight.original1") ==
           "a.parametrizations.weight.original0");

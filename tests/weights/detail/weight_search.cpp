@@ -11,7 +11,7 @@
 
 namespace test::weights_detail_weight_search {
 
-TEST_CASE("weight_search: what is named after its value is no weight", "[weights]") {
+TEST_CASE("weight_search: what is named after its value is no weight") {
     auto graph = test::graph({test::node("Mul", {"x", "const_0.5_f32"}, {"a"}, "/scale/Mul"),
                               test::node("Mul", {"a", "const_1.scale"}, {"y"}, "/norm/Mul")},
                              {"x"}, {"y"});
@@ -26,7 +26,7 @@ TEST_CASE("weight_search: what is named after its value is no weight", "[weights
     CHECK(search.weights[1]);
 }
 
-TEST_CASE("is_named_by_value: a value and a type follow", "[weights]") {
+TEST_CASE("is_named_by_value: a value and a type follow") {
     using stemma::detail::is_named_by_value;
     for (const auto* name : {"const_0.5_f32", "const_-3.4028e+38_f32", "const_1_i64"}) {
         CHECK(is_named_by_value(name));

@@ -266,8 +266,7 @@ private:
         if (has_empty_part(path)) {
             fail(error_code::contradiction, "'" + std::string(path) + "' has an empty part");
         }
-        const auto dot = path.rfind('.');
-        const auto parent_path = path.substr(0, dot == path.npos ? 0 : dot);
+        const auto parent_path = path_around(path);
         // Children of one module are mostly consecutive.
         if (parent_ == no_id || parent_path != paths_[parent_]) {
             parent_ = paths_.find(parent_path);
@@ -279,7 +278,7 @@ private:
         if (paths_.intern(path) != next) {
             fail(error_code::contradiction, "'" + std::string(path) + "' is listed twice");
         }
-        return builder_.child(parent_, path.substr(dot == path.npos ? 0 : dot + 1));
+        return builder_.child(parent_, path.substr(path.rfind('.') + 1));
     }
 
     void read_module(json_part module) {
@@ -310,10 +309,7 @@ private:
     }
 
     void check_parent(std::string_view path, json_part parent) const {
-        const auto dot = path.rfind('.');
-        const auto expected = path.substr(0, dot == path.npos ? 0 : dot);
-        const bool agrees = path.empty() ? parent.is_null() : parent == expected;
-        if (!agrees) {
+        if (path.empty() ? !parent.is_null() : parent != path_around(path)) {
             fail(error_code::contradiction,
                  "'" + std::string(path) + "' has a parent that contradicts its path");
         }

@@ -5,6 +5,7 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/capture/detail/captured_json.hpp>
 #include <stemma/capture/detail/tensor_makers.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/detail/json_part.hpp>
@@ -148,12 +149,10 @@ private:
             // a whole module called as a method
             operations[number].exact = node.kind != "call_method" || node.target != "forward";
             for (const auto& argument : node.arguments) {
-                if (const auto source = makers.maker(argument); source != no_id) {
-                    operations.add_source(source);
-                    if (const auto first = makers.repeated(source); first != no_id) {
-                        operations.add_source(first);
-                    }
-                } else if (const auto given = parameter.find(argument); given != parameter.end()) {
+                if (makers.add_source(operations, argument)) {
+                    continue;
+                }
+                if (const auto given = parameter.find(argument); given != parameter.end()) {
                     add_parameter(operations, modules, given->second);
                 } else {
                     operations.add_input();
@@ -173,10 +172,7 @@ private:
         if (!finished) {
             operations.add_fault("the FX graph has no output: it is truncated");
         }
-        const captured_paths owners(modules, paths, operations, "FX graph");
-        for (id i = 0; i < operations.size(); ++i) {
-            operations[i].module = owners.module_of(operations[i].module, operations[i].exact);
-        }
+        place_operations(modules, paths, operations, "FX graph");
         return operations;
     }
 
@@ -212,12 +208,8 @@ private:
 
     static void add_parameter(captured_operations& operations, const module_tree& modules,
                               std::string_view name) {
-        if (const auto tensor = find_parameter(modules, name)) {
-            const auto shape = tensor->shape;
-            operations.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
-            return;
-        }
-        operations.add_parameter(name, {});
+        const auto tensor = find_parameter(modules, name);
+        operations.add_parameter(name, tensor ? tensor->shape : std::span<const std::int64_t>());
     }
 
     /// A layer may consist of several modules: then its work is done there or below.
@@ -233,14 +225,11 @@ private:
             operations.add_name("forward");
         }
         for (auto m = layer; m < tree.end(layer) && read < most_parameters; ++m) {
-            const auto prefix = modules.path(m);
+            const auto owner = modules.path(m);
             read += modules.parameter_count(m) + 1;
             for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
                 const auto tensor = modules.parameter(m, i);
-                operations.add_parameter(
-                    prefix.empty() ? std::string(tensor.name)
-                                   : prefix + "." + std::string(tensor.name),
-                    std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()));
+                operations.add_parameter(member_path(owner, tensor.name), tensor.shape);
             }
         }
     }

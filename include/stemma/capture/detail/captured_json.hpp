@@ -4,6 +4,7 @@
 
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/shortened.hpp>
 #include <stemma/core/detail/string_pool.hpp>
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -121,10 +123,8 @@ private:
 /// Complexity: as `find_path`, and O(parameters of the module).
 [[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
                                                                std::string_view path) {
-    const auto dot = path.rfind('.');
-    const auto owner =
-        find_path(modules, dot == path.npos ? std::string_view{} : path.substr(0, dot));
-    const auto last = dot == path.npos ? path : path.substr(dot + 1);
+    const auto owner = find_path(modules, path_around(path));
+    const auto last = path.substr(path.rfind('.') + 1);
     if (owner != no_id) {
         for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
             if (const auto tensor = modules.parameter(owner, i); tensor.name == last) {
@@ -135,73 +135,62 @@ private:
     return std::nullopt;
 }
 
-/// The modules at the paths in a part of a capture.
-class captured_paths {
-public:
-    /// Paths that lead nowhere become a fault of `operations`.
-    /// Complexity: as `find_path` for each path; for one that leads nowhere also O(length of all
-    /// aliases).
-    captured_paths(const module_tree& modules, const string_pool& paths,
-                   captured_operations& operations, std::string_view part) {
-        std::size_t lost = 0;
-        std::string_view example;
-        std::vector<std::size_t> lengths; // of aliases
-        for (id p = 0; p < paths.size(); ++p) {
-            const std::string_view path = paths[p];
-            auto m = find_path(modules, path);
-            exact_.push_back(m != no_id);
-            if (m == no_id) {
-                if (lost++ == 0) {
-                    example = path;
-                    lengths = alias_lengths(modules);
-                }
-                m = nearest(modules, path, lengths);
-            }
-            modules_.push_back(m);
-        }
-        if (lost > 0) {
-            operations.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
-                                 " modules in the " + std::string(part) +
-                                 " are not in the tree, such as '" +
-                                 shortened(example, module_tree::report_path_length) + "'");
-        }
-    }
-
-    /// Returns: the module at a path, or its nearest existing ancestor; then `exact` becomes false.
-    [[nodiscard]] id module_of(id path, bool& exact) const {
-        exact = exact && exact_[path];
-        return modules_[path];
-    }
-
-private:
-    /// Returns: the lengths of aliases, each once, the greatest first.
-    [[nodiscard]] static std::vector<std::size_t> alias_lengths(const module_tree& modules) {
-        std::vector<std::size_t> lengths;
-        for (const auto& alias : modules.aliases()) {
-            lengths.push_back(alias.path.size());
-        }
-        lengths = range::each_once(std::move(lengths));
-        std::reverse(lengths.begin(), lengths.end());
-        return lengths;
-    }
-
-    /// Returns: the module at the longest part of a path that has one.
-    [[nodiscard]] static id nearest(const module_tree& modules, std::string_view path,
-                                    const std::vector<std::size_t>& lengths) {
-        const auto [module, rest] = find_longest(modules, path);
-        for (auto length : lengths) {
-            if (length + rest.size() > path.size() && length < path.size() && path[length] == '.') {
-                if (const auto m = modules.aliased(path.substr(0, length)); m != no_id) {
-                    return m;
-                }
+/// Returns: the module at the longest part of a path that has one; `lengths` are those of aliases,
+/// each once, the greatest first.
+[[nodiscard]] inline id find_nearest(const module_tree& modules, std::string_view path,
+                                     std::span<const std::size_t> lengths) {
+    const auto [module, rest] = find_longest(modules, path);
+    for (auto length : lengths) {
+        if (length + rest.size() > path.size() && length < path.size() && path[length] == '.') {
+            if (const auto m = modules.aliased(path.substr(0, length)); m != no_id) {
+                return m;
             }
         }
-        return module;
     }
+    return module;
+}
 
-    std::vector<id> modules_;
-    std::vector<bool> exact_;
-};
+/// Gives operations of a part of a capture the modules at their paths, of which they have the
+/// numbers. One whose path leads nowhere has the nearest module around, not exactly; such paths
+/// become a fault.
+/// Complexity: as `find_path` for each path; for one that leads nowhere also O(length of all
+/// aliases); O(operations).
+inline void place_operations(const module_tree& modules, const string_pool& paths,
+                             captured_operations& operations, std::string_view part) {
+    std::vector<id> module_at;
+    std::vector<bool> is_exact;
+    std::size_t lost = 0;
+    std::string_view example;
+    std::vector<std::size_t> lengths; // of aliases
+    for (id p = 0; p < paths.size(); ++p) {
+        const std::string_view path = paths[p];
+        auto m = find_path(modules, path);
+        is_exact.push_back(m != no_id);
+        if (m == no_id) {
+            if (lost++ == 0) {
+                example = path;
+                for (const auto& alias : modules.aliases()) {
+                    lengths.push_back(alias.path.size());
+                }
+                lengths = range::each_once(std::move(lengths));
+                std::reverse(lengths.begin(), lengths.end());
+            }
+            m = find_nearest(modules, path, lengths);
+        }
+        module_at.push_back(m);
+    }
+    if (lost > 0) {
+        operations.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
+                             " modules in the " + std::string(part) +
+                             " are not in the tree, such as '" +
+                             shortened(example, module_tree::report_path_length) + "'");
+    }
+    for (id i = 0; i < operations.size(); ++i) {
+        auto& one = operations[i];
+        one.exact = one.exact && is_exact[one.module];
+        one.module = module_at[one.module];
+    }
+}
 
 } // namespace stemma::inline STEMMA_ABI::detail
 

@@ -6,6 +6,7 @@
 #include <stemma/capture/detail/captured_json.hpp>
 #include <stemma/capture/detail/tensor_makers.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/shortened.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
@@ -80,10 +81,7 @@ public:
             operations_.add_fault(std::to_string(misplaced_) +
                                   " events of the trace are outside their module");
         }
-        const captured_paths paths(modules, paths_, operations_, "trace");
-        for (id i = 0; i < operations_.size(); ++i) {
-            operations_[i].module = paths.module_of(operations_[i].module, operations_[i].exact);
-        }
+        place_operations(modules, paths_, operations_, "trace");
         place_unhooked(modules);
         compare_shapes(modules);
         find_unused();
@@ -252,12 +250,7 @@ private:
             if (input.starts_with("p:")) {
                 operations_.add_parameter(
                     input.substr(2), i < shapes.size() ? shapes[i] : std::vector<std::int64_t>{});
-            } else if (const auto maker = makers_.maker(inputs[i]); maker != no_id) {
-                operations_.add_source(maker);
-                if (const auto first = makers_.repeated(maker); first != no_id) {
-                    operations_.add_source(first);
-                }
-            } else {
+            } else if (!makers_.add_source(operations_, inputs[i])) {
                 operations_.add_input();
             }
         }
@@ -311,9 +304,7 @@ private:
         for (id i = 0; i < operations_.size(); ++i) {
             for (const auto& p : operations_.parameters_of(i)) {
                 const std::string_view name = operations_.parameter_names()[p.name];
-                const auto dot = name.rfind('.');
-                const auto owner =
-                    find_path(modules, dot == name.npos ? std::string_view{} : name.substr(0, dot));
+                const auto owner = find_path(modules, path_around(name));
                 if (owner != no_id && hidden[owner] &&
                     tree.is_ancestor(operations_[i].module, owner)) {
                     reads[i] = owner;

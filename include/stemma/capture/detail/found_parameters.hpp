@@ -6,6 +6,7 @@
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/checkpoint/checkpoint_modules.hpp>
 #include <stemma/checkpoint/detail/content_matcher.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -74,8 +75,7 @@ public:
         evidence_context<onnx_operators<wire_model>, module_tree> context(ops_, modules);
         std::vector<std::string> paths;
         for (const auto& [sequence, number] : parameter_regions::find_missing_members(context)) {
-            const auto above = modules.path(sequence);
-            paths.push_back(above + (above.empty() ? "" : ".") + std::to_string(number));
+            paths.push_back(member_path(modules.path(sequence), std::to_string(number)));
         }
         return paths;
     }

@@ -2,6 +2,7 @@
 #ifndef STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
 #define STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
 
+#include <stemma/align/captured_operations.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -34,10 +35,18 @@ public:
         return entry == maker_.end() ? no_id : entry->second;
     }
 
-    /// Returns: the operation that an operation repeats, or `no_id`.
-    [[nodiscard]] id repeated(id operation) const {
-        const auto entry = first_of_.find(operation);
-        return entry == first_of_.end() ? no_id : entry->second;
+    /// Adds the producer of the tensor to the sources of the last operation, with the operation
+    /// that it repeats. Returns: whether there is one.
+    bool add_source(captured_operations& operations, const std::string& tensor) const {
+        const auto source = maker(tensor);
+        if (source == no_id) {
+            return false;
+        }
+        operations.add_source(source);
+        if (const auto first = first_of_.find(source); first != first_of_.end()) {
+            operations.add_source(first->second);
+        }
+        return true;
     }
 
     /// Records an operation before its results. It repeats an earlier one with that name that read

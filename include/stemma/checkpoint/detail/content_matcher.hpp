@@ -6,7 +6,7 @@
 #include <stemma/checkpoint/detail/row_sketch.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/detail/hash.hpp>
-#include <stemma/onnx/detail/content_hashes.hpp>
+#include <stemma/onnx/detail/data_hashes.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/tensor_header.hpp>

@@ -5,6 +5,7 @@
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/checkpoint/detail/pickled_values.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/error.hpp>
 
 #include <algorithm>
@@ -109,10 +110,6 @@ private:
         tensors_.emplace_back(std::move(name), (*values_)[tensor].content);
     }
 
-    [[nodiscard]] static std::string below(const std::string& path, std::string_view name) {
-        return path.empty() ? std::string(name) : path + "." + std::string(name);
-    }
-
     void check_depth(unsigned depth) const {
         if (depth > deepest) {
             values_->fail(error_code::unsupported, "has values nested deeper than 200");
@@ -136,7 +133,7 @@ private:
             const auto kind = (*values_)[inner].kind;
             if (kind == pickled_kind::tensor || kind == pickled_kind::dict ||
                 kind == pickled_kind::list) {
-                auto name = below(path, dict ? text_of(items[i]) : std::to_string(i));
+                auto name = member_path(path, dict ? text_of(items[i]) : std::to_string(i));
                 spend(name.size());
                 walk(inner, name, depth + 1);
             }
@@ -156,7 +153,7 @@ private:
         for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
             const bool tensor = values_->is(items[i + 1], pickled_kind::tensor);
             if (tensor || values_->is(items[i + 1], pickled_kind::object)) {
-                auto name = below(path, text_of(items[i]));
+                auto name = member_path(path, text_of(items[i]));
                 if (tensor) {
                     add_tensor(std::move(name), items[i + 1]);
                 } else {

@@ -6,6 +6,7 @@
 #include <stemma/core/detail/text_words.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -25,6 +26,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 [[nodiscard]] constexpr std::string_view path_around(std::string_view path) noexcept {
     const auto dot = path.rfind('.');
     return path.substr(0, dot == path.npos ? 0 : dot);
+}
+
+/// Returns: the path of what the module at `path` has under a name. Complexity: O(length).
+[[nodiscard]] inline std::string member_path(std::string_view path, std::string_view name) {
+    std::string result(path);
+    result.append(path.empty() ? "" : ".").append(name);
+    return result;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

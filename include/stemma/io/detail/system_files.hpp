@@ -10,6 +10,7 @@
 #include <stemma/error.hpp>
 
 #include <cerrno>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -42,6 +43,23 @@ inline constexpr std::string_view too_large = "is larger than this program can a
 /// Returns: why the last call failed, if the library sets errno, which not all do.
 [[nodiscard]] inline std::string last_reason(std::string_view otherwise) {
     return errno != 0 ? reason_of(errno) : std::string(otherwise);
+}
+
+/// Returns: the path of the file that writing to a path creates: the path itself, unless it is a
+/// symbolic link to a file that does not exist; after 40 links, the next one.
+/// Complexity: O(links).
+[[nodiscard]] inline std::string link_target(const std::string& path) {
+    namespace fs = std::filesystem;
+    fs::path at(path);
+    std::error_code failed;
+    for (unsigned followed = 0; followed < 40; ++followed) {
+        const auto next = fs::read_symlink(at, failed);
+        if (failed) {
+            break;
+        }
+        at = at.parent_path() / next;
+    }
+    return at.string();
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -4,6 +4,7 @@
 
 #include <stemma/io/json_text.hpp>
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// accepts them. Complexity: O(length).
 inline void append_xml_text(std::string_view text, std::string& out) {
     constexpr std::string_view unknown = "\xef\xbf\xbd";
+    constexpr std::string_view escaped = "&<>\"'\t\n\r";
+    constexpr std::array<std::string_view, escaped.size()> escapes{
+        "&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&#9;", "&#10;", "&#13;"};
     while (!text.empty()) {
         const auto c = static_cast<unsigned char>(text[0]);
         const auto length = detail::utf8_length(text);
@@ -22,37 +26,13 @@ inline void append_xml_text(std::string_view text, std::string& out) {
             text.remove_prefix(1);
             continue;
         }
-        switch (c) {
-        case '&':
-            out.append("&amp;");
-            break;
-        case '<':
-            out.append("&lt;");
-            break;
-        case '>':
-            out.append("&gt;");
-            break;
-        case '"':
-            out.append("&quot;");
-            break;
-        case '\'':
-            out.append("&#39;");
-            break;
-        case '\t':
-            out.append("&#9;");
-            break;
-        case '\n':
-            out.append("&#10;");
-            break;
-        case '\r':
-            out.append("&#13;");
-            break;
-        default: {
+        if (const auto escape = escaped.find(text[0]); escape != escaped.npos) {
+            out.append(escapes[escape]);
+        } else {
             const auto character = text.substr(0, length);
             const bool is_one =
                 c >= 0x20 && character != "\xef\xbf\xbe" && character != "\xef\xbf\xbf";
             out.append(is_one ? character : unknown);
-        }
         }
         text.remove_prefix(length);
     }

@@ -63,75 +63,32 @@ public:
     /// Returns: the attribute of the enclosing function that it refers to, or "".
     [[nodiscard]] std::string_view reference() const noexcept { return reference_; }
 
-    [[nodiscard]] std::optional<std::int64_t> whole() const {
-        return only<std::int64_t>(
-            "int", [](const wire_reader&, const wire_field& field, std::int64_t& number) {
-                if (field.is(at::i, wire_type::varint)) {
-                    number = static_cast<std::int64_t>(field.value);
-                }
-            });
-    }
-
-    [[nodiscard]] std::optional<float> real() const {
-        return only<float>("float",
-                           [](const wire_reader& fields, const wire_field& field, float& number) {
-                               if (field.is(at::f, wire_type::fixed32)) {
-                                   std::memcpy(&number, fields.text(field).data(), sizeof number);
-                               }
-                           });
-    }
-
+    [[nodiscard]] std::optional<std::int64_t> whole() const { return only<std::int64_t>("int"); }
+    [[nodiscard]] std::optional<float> real() const { return only<float>("float"); }
     [[nodiscard]] std::optional<std::string_view> text() const {
-        return only<std::string_view>(
-            "string",
-            [](const wire_reader& fields, const wire_field& field, std::string_view& bytes) {
-                if (field.is_bytes(at::s)) {
-                    bytes = fields.text(field);
-                }
-            });
+        return only<std::string_view>("string");
     }
-
     [[nodiscard]] std::vector<std::int64_t> wholes() const {
-        using numbers = std::vector<std::int64_t>;
-        return only<numbers>("ints",
-                             [](const wire_reader& fields, const wire_field& field, numbers& all) {
-                                 if (field.is(at::ints, wire_type::varint) ||
-                                     field.is_bytes(at::ints)) {
-                                     read_dims(fields, field, all);
-                                 }
-                             })
-            .value_or(numbers());
+        return only<std::vector<std::int64_t>>("ints").value_or(std::vector<std::int64_t>());
     }
-
     [[nodiscard]] std::vector<float> reals() const {
-        using numbers = std::vector<float>;
-        return only<numbers>("floats",
-                             [](const wire_reader& fields, const wire_field& field, numbers& all) {
-                                 if (field.is(at::floats, wire_type::fixed32) ||
-                                     field.is_bytes(at::floats)) {
-                                     read_floats(fields, field, all);
-                                 }
-                             })
-            .value_or(numbers());
+        return only<std::vector<float>>("floats").value_or(std::vector<float>());
     }
-
     [[nodiscard]] std::vector<std::string_view> texts() const {
-        using texts = std::vector<std::string_view>;
-        return only<texts>("strings",
-                           [](const wire_reader& fields, const wire_field& field, texts& all) {
-                               if (field.is_bytes(at::strings)) {
-                                   all.push_back(fields.text(field));
-                               }
-                           })
-            .value_or(texts());
+        return only<std::vector<std::string_view>>("strings").value_or(
+            std::vector<std::string_view>());
+    }
+    /// Returns: a reader of its TensorProto.
+    [[nodiscard]] std::optional<wire_reader> tensor() const {
+        return only<std::optional<wire_reader>>("tensor").value_or(std::nullopt);
     }
 
 private:
     using at = onnx_fields::attribute;
 
-    /// Returns: what `add(fields, field, value)` makes of all fields. A 0 need not be written.
-    template <class Value, class Add>
-    [[nodiscard]] std::optional<Value> only(std::string_view type, Add add) const {
+    /// Returns: the value that all fields add up to. A 0 need not be written.
+    template <class Value>
+    [[nodiscard]] std::optional<Value> only(std::string_view type) const {
         if (type_ != type || !reference_.empty()) {
             return std::nullopt;
         }
@@ -141,6 +98,45 @@ private:
             add(fields, field, value);
         }
         return value;
+    }
+
+    static void add(const wire_reader&, const wire_field& field, std::int64_t& number) {
+        if (field.is(at::i, wire_type::varint)) {
+            number = static_cast<std::int64_t>(field.value);
+        }
+    }
+    static void add(const wire_reader& fields, const wire_field& field, float& number) {
+        if (field.is(at::f, wire_type::fixed32)) {
+            std::memcpy(&number, fields.text(field).data(), sizeof number);
+        }
+    }
+    static void add(const wire_reader& fields, const wire_field& field, std::string_view& bytes) {
+        if (field.is_bytes(at::s)) {
+            bytes = fields.text(field);
+        }
+    }
+    static void add(const wire_reader& fields, const wire_field& field,
+                    std::vector<std::int64_t>& all) {
+        if (field.is(at::ints, wire_type::varint) || field.is_bytes(at::ints)) {
+            read_dims(fields, field, all);
+        }
+    }
+    static void add(const wire_reader& fields, const wire_field& field, std::vector<float>& all) {
+        if (field.is(at::floats, wire_type::fixed32) || field.is_bytes(at::floats)) {
+            read_floats(fields, field, all);
+        }
+    }
+    static void add(const wire_reader& fields, const wire_field& field,
+                    std::vector<std::string_view>& all) {
+        if (field.is_bytes(at::strings)) {
+            all.push_back(fields.text(field));
+        }
+    }
+    static void add(const wire_reader& fields, const wire_field& field,
+                    std::optional<wire_reader>& tensor) {
+        if (field.is_bytes(at::t)) {
+            tensor = fields.inner(field);
+        }
     }
 
     wire_reader fields_;

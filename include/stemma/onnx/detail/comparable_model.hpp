@@ -7,7 +7,7 @@
 #include <stemma/onnx/detail/attribute_hasher.hpp>
 #include <stemma/onnx/detail/body_place.hpp>
 #include <stemma/onnx/detail/common_contents.hpp>
-#include <stemma/onnx/detail/content_hashes.hpp>
+#include <stemma/onnx/detail/data_hashes.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>

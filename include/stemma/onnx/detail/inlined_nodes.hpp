@@ -4,8 +4,10 @@
 
 #include <stemma/onnx/detail/inlined_calls.hpp>
 #include <stemma/onnx/detail/inlined_modules.hpp>
-#include <stemma/onnx/detail/late.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+
+#include <mutex>
+#include <optional>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -18,7 +20,19 @@ struct inlined_nodes {
     inlined_modules modules; ///< of those that torch's exporter made
 };
 
-using late_inlined_nodes = late<inlined_nodes>;
+/// The same, computed on first use by any thread.
+class late_inlined_nodes {
+public:
+    /// Requires: always the same model. Complexity: that of `inlined_nodes` once, then O(1).
+    [[nodiscard]] const inlined_nodes& of(const onnx_model& model) {
+        std::call_once(once_, [&] { nodes_.emplace(model); });
+        return *nodes_;
+    }
+
+private:
+    std::once_flag once_;
+    std::optional<inlined_nodes> nodes_;
+};
 
 } // namespace stemma::inline STEMMA_ABI::detail
 

@@ -53,30 +53,9 @@ private:
         if (letters.ends_with('*')) { // repeats the letter before it
             slot = std::min(slot, letters.size() - 2);
         }
-        switch (slot < letters.size() ? letters[slot] : '.') {
-        case 'w':
-            return input_role::weight;
-        case 'b':
-            return input_role::buffer;
-        case 's':
-            return input_role::scale;
-        case 'z':
-            return input_role::zero_point;
-        case 'i':
-            return input_role::index;
-        case 'o':
-            return input_role::setting;
-        case '>':
-            return input_role::moved;
-        case 'd':
-            return input_role::dequantized;
-        case 'f':
-            return input_role::factor;
-        case '-':
-            return input_role::difference;
-        default:
-            return input_role::operand;
-        }
+        constexpr std::string_view roles = ".wbszio>df-"; // in the order of `input_role`
+        const auto role = roles.find(slot < letters.size() ? letters[slot] : '.');
+        return role == roles.npos ? input_role::operand : static_cast<input_role>(role);
     }
 };
 

@@ -71,10 +71,10 @@ public:
     /// Replaces the content [begin, end) of a length-delimited field, along with its length.
     void replace_content(const char* base, std::uint32_t begin, std::uint32_t end,
                          std::string_view content) {
-        std::string length;
-        detail::append_varint(content.size(), length);
-        replace(detail::length_position(base, begin), begin, length);
-        replace(begin, end, content);
+        std::string text;
+        detail::append_varint(content.size(), text);
+        text.append(content);
+        replace(detail::length_position(base, begin), end, text);
     }
 
     /// Calls `f(edit)` in file order. The texts are valid until the next change.

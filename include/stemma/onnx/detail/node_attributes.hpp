@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_DETAIL_NODE_ATTRIBUTES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/attribute_reader.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -119,76 +120,39 @@ public:
 
     /// Returns: an INT attribute.
     [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
-        std::optional<std::int64_t> result;
-        with(name, [&](const wire_reader&, const wire_field& part) {
-            if (part.is(3, wire_type::varint)) {
-                result = static_cast<std::int64_t>(part.value);
-            }
-        });
-        return result;
+        const auto one = find(name);
+        return one ? one->whole() : std::nullopt;
     }
 
     /// Returns: an INTS attribute; nothing if the node has none with that name.
     [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
-        std::optional<std::vector<std::int64_t>> result;
-        with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (!result) {
-                result.emplace();
-            }
-            if (part.number == 8) {
-                detail::read_dims(parts, part, *result);
-            }
-        });
-        return result;
+        const auto one = find(name);
+        return one ? std::optional(one->wholes()) : std::nullopt;
     }
 
     /// Returns: a FLOAT attribute.
     [[nodiscard]] std::optional<float> real(std::string_view name) const {
-        std::optional<float> result;
-        with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (part.is(2, wire_type::fixed32)) {
-                const auto bytes = parts.text(part);
-                std::memcpy(&result.emplace(), bytes.data(), sizeof(float));
-            }
-        });
-        return result;
+        const auto one = find(name);
+        return one ? one->real() : std::nullopt;
     }
 
     /// Returns: a FLOATS attribute; nothing if the node has none with that name.
     [[nodiscard]] std::optional<std::vector<float>> reals(std::string_view name) const {
-        std::optional<std::vector<float>> result;
-        with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (!result) {
-                result.emplace();
-            }
-            using at = onnx_fields::attribute;
-            if (part.is_bytes(at::floats) || part.is(at::floats, wire_type::fixed32)) {
-                read_floats(parts, part, *result);
-            }
-        });
-        return result;
+        const auto one = find(name);
+        return one ? std::optional(one->reals()) : std::nullopt;
     }
 
     /// Returns: a STRING attribute.
     [[nodiscard]] std::string_view text(std::string_view name) const {
-        std::string_view result;
-        with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (part.is_bytes(detail::onnx_fields::attribute::s)) {
-                result = parts.text(part);
-            }
-        });
-        return result;
+        const auto one = find(name);
+        return one ? one->text().value_or("") : std::string_view();
     }
 
     /// Returns: a TENSOR attribute.
     [[nodiscard]] std::optional<whole_numbers> tensor(std::string_view name) const {
-        std::optional<whole_numbers> result;
-        with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (part.is_bytes(detail::onnx_fields::attribute::t)) {
-                result = read_whole_numbers(parts.inner(part));
-            }
-        });
-        return result;
+        const auto one = find(name);
+        const auto fields = one ? one->tensor() : std::nullopt;
+        return fields ? std::optional(read_whole_numbers(*fields)) : std::nullopt;
     }
 
     /// Calls `f(name, attribute)` with a reader of every attribute. Complexity: O(fields).
@@ -214,26 +178,22 @@ public:
     /// Complexity: O(fields).
     [[nodiscard]] bool has_reference() const {
         bool has_match = false;
-        for_each([&](std::string_view, wire_reader attribute) {
-            for (wire_field part; attribute.next(part);) {
-                has_match =
-                    has_match || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
-                                  part.size() > 0);
-            }
+        for_each([&](std::string_view, const wire_reader& attribute) {
+            has_match = has_match || !attribute_reader(attribute).reference().empty();
         });
         return has_match;
     }
 
 private:
-    template <class Function>
-    void with(std::string_view wanted, Function f) const {
-        for_each([&](std::string_view name, wire_reader attribute) {
+    /// Returns: the last attribute with a name.
+    [[nodiscard]] std::optional<attribute_reader> find(std::string_view wanted) const {
+        std::optional<attribute_reader> result;
+        for_each([&](std::string_view name, const wire_reader& attribute) {
             if (name == wanted) {
-                for (wire_field part; attribute.next(part);) {
-                    f(attribute, part);
-                }
+                result.emplace(attribute);
             }
         });
+        return result;
     }
 
     wire_reader fields_;

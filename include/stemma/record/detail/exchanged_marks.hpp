@@ -7,7 +7,6 @@
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
-#include <stemma/record/detail/sketch_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +14,23 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// A mark on a node: the number, at the time of tagging, of one of the nodes it was made from.
+struct node_mark_found {
+    id node = no_id;   ///< the node with the mark
+    id number = no_id; ///< in the sketch
+};
+
+/// Returns: the marks on a node. Requires: `marks` is ordered by node.
+/// Complexity: O(log marks).
+[[nodiscard]] inline std::span<const node_mark_found>
+marks_on(std::span<const node_mark_found> marks, id node) {
+    const auto [first, last] = std::equal_range(
+        marks.begin(), marks.end(), node_mark_found{node, no_id},
+        [](const node_mark_found& a, const node_mark_found& b) { return a.node < b.node; });
+    return marks.subspan(static_cast<std::size_t>(first - marks.begin()),
+                         static_cast<std::size_t>(last - first));
+}
 
 /// A graph, a sketch of its earlier state, and what is known of both.
 struct sketch_state {

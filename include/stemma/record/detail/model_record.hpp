@@ -68,13 +68,6 @@ struct recorded_model : model_record {
     module_tree modules; ///< at the time of tagging
 };
 
-[[nodiscard]] inline std::vector<std::pair<std::string_view, bool>>
-carrier_names(const carrier_set& carriers) {
-    return {{"metadata", carriers.metadata},     {"attribute", carriers.attribute},
-            {"doc-string", carriers.doc_string}, {"namespace", carriers.name_space},
-            {"model", carriers.model},           {"mark", carriers.mark}};
-}
-
 template <class Writer>
 void write_tensors(Writer& json, const module_tree& modules, id m, bool buffers) {
     const auto count = buffers ? modules.buffer_count(m) : modules.parameter_count(m);
@@ -102,7 +95,9 @@ public:
 
     void element(const std::string& path, json_part part) override {
         if (path == "carriers") {
-            read_carrier(part);
+            if (part.is_text()) {
+                record_.carriers.add(part.text());
+            }
         } else if (path == "classes") {
             classes_.emplace_back(part.text());
         } else if (path == "modules") {
@@ -163,16 +158,6 @@ public:
     }
 
 private:
-    void read_carrier(json_part part) {
-        auto& carriers = record_.carriers;
-        carriers.metadata |= part == "metadata";
-        carriers.attribute |= part == "attribute";
-        carriers.doc_string |= part == "doc-string";
-        carriers.name_space |= part == "namespace";
-        carriers.model |= part == "model";
-        carriers.mark |= part == "mark";
-    }
-
     [[nodiscard]] static std::uint64_t hexadecimal(json_part part) {
         return std::stoull(std::string(part.text()), nullptr, 16);
     }
@@ -242,102 +227,78 @@ private:
 /// Returns: the record of a model with these modules as one line of JSON.
 /// Complexity: O(length).
 [[nodiscard]] inline std::string to_json(const model_record& record, const module_tree& modules) {
-    string_sink sink;
-    json_writer json(sink);
-    json.begin_object(true);
-    json.member("schema", "stemma.model/1");
-    json.key("carriers");
-    json.begin_array(true);
-    for (const auto& [name, used] : detail::carrier_names(record.carriers)) {
-        if (used) {
-            json.value(name);
+    return json_line([&](auto& json) {
+        json.member("schema", "stemma.model/1");
+        json.flat_list("carriers", [&] {
+            carrier_set::for_each_name(record.carriers, [&](std::string_view name, bool used) {
+                used ? json.value(name) : void();
+            });
+        });
+        json.object("options", [&] {
+            for (const auto& [name, value] : record.options) {
+                json.member(name, value);
+            }
+        });
+        json.member("nodes", record.nodes);
+        json.member("digest", to_hex(record.digest));
+        if (record.names) {
+            json.member("names", to_hex(*record.names));
         }
-    }
-    json.end_array();
-    json.key("options");
-    json.begin_object(true);
-    for (const auto& [name, value] : record.options) {
-        json.member(name, value);
-    }
-    json.end_object();
-    json.member("nodes", record.nodes);
-    json.member("digest", to_hex(record.digest));
-    if (record.names) {
-        json.member("names", to_hex(*record.names));
-    }
-    if (record.node_names) {
-        json.member("node_names", to_hex(*record.node_names));
-    }
-    json.member("from_model", record.from_model);
-    if (record.carried) {
-        json.member("carried", true);
-    }
-    const auto has_class = [&](id m) { return !modules.class_name(m).empty(); };
-    string_pool classes;
-    bool unknown = false; // "" once for all of them
-    for (id m = 0; m < modules.size(); ++m) {
-        if (has_class(m) || !std::exchange(unknown, true)) {
-            classes.intern(modules.class_name(m));
-            classes.intern(modules.qualified_class(m));
+        if (record.node_names) {
+            json.member("node_names", to_hex(*record.node_names));
         }
-    }
-    json.key("classes");
-    json.begin_array(true);
-    for (id c = 0; c < classes.size(); ++c) {
-        json.value(classes[c]);
-    }
-    json.end_array();
-    json.key("modules");
-    json.begin_array(true);
-    const auto number_or_null = [&](bool has_number, id number) {
-        has_number ? json.value(number) : json.null();
-    };
-    for (id m = 0; m < modules.size(); ++m) {
-        json.begin_array(true);
-        number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
-        json.value(modules.name(m));
-        const bool is_known = has_class(m);
-        number_or_null(is_known, is_known ? classes.find(modules.class_name(m)) : no_id);
-        number_or_null(is_known, is_known ? classes.find(modules.qualified_class(m)) : no_id);
-        number_or_null(modules.calls(m) != no_id, modules.calls(m));
-        if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
-            detail::write_tensors(json, modules, m, false);
-            detail::write_tensors(json, modules, m, true);
+        json.member("from_model", record.from_model);
+        if (record.carried) {
+            json.member("carried", true);
         }
-        json.end_array();
-    }
-    json.end_array();
-    json.key("aliases");
-    json.begin_array(true);
-    for (const auto& alias : modules.aliases()) {
-        json.begin_array(true);
-        json.value(alias.path);
-        json.value(alias.module);
-        json.end_array();
-    }
-    json.end_array();
-    json.key("shared_parameters");
-    json.begin_array(true);
-    for (const auto& group : modules.shared_parameters()) {
-        json.begin_array(true);
-        for (const auto& path : group) {
-            json.value(path);
+        const auto has_class = [&](id m) { return !modules.class_name(m).empty(); };
+        string_pool classes;
+        bool unknown = false; // "" once for all of them
+        for (id m = 0; m < modules.size(); ++m) {
+            if (has_class(m) || !std::exchange(unknown, true)) {
+                classes.intern(modules.class_name(m));
+                classes.intern(modules.qualified_class(m));
+            }
         }
-        json.end_array();
-    }
-    json.end_array();
-    if (!record.claims.empty()) {
-        json.key("captured");
-        json.begin_array(true);
-        for (const auto& claims : record.claims) {
-            write_claims(json, claims);
+        json.flat_list("classes", [&] {
+            for (id c = 0; c < classes.size(); ++c) {
+                json.value(classes[c]);
+            }
+        });
+        const auto number_or_null = [&](bool has_number, id number) {
+            has_number ? json.value(number) : json.null();
+        };
+        json.flat_list("modules", [&] {
+            for (id m = 0; m < modules.size(); ++m) {
+                json.begin_array(true);
+                number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
+                json.value(modules.name(m));
+                const bool is_known = has_class(m);
+                number_or_null(is_known, is_known ? classes.find(modules.class_name(m)) : no_id);
+                number_or_null(is_known,
+                               is_known ? classes.find(modules.qualified_class(m)) : no_id);
+                number_or_null(modules.calls(m) != no_id, modules.calls(m));
+                if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
+                    detail::write_tensors(json, modules, m, false);
+                    detail::write_tensors(json, modules, m, true);
+                }
+                json.end_array();
+            }
+        });
+        json.flat_list("aliases", modules.aliases(),
+                       [&](const auto& alias) { json.row(alias.path, alias.module); });
+        json.flat_list("shared_parameters", modules.shared_parameters(), [&](const auto& group) {
+            json.begin_array(true);
+            for (const auto& path : group) {
+                json.value(path);
+            }
+            json.end_array();
+        });
+        if (!record.claims.empty()) {
+            json.flat_list("captured", record.claims,
+                           [&](const auto& claims) { write_claims(json, claims); });
         }
-        json.end_array();
-    }
-    json.end_object();
-    json.finish();
-    sink.text.pop_back();
-    return std::move(sink.text);
+    });
 }
 
 /// Throws: `error` of `error_code::malformed`, naming `file`.

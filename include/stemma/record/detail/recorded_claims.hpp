@@ -79,27 +79,25 @@ struct claim_runs {
 /// Complexity: O(runs).
 template <class Writer>
 void write_claims(Writer& json, const claim_runs& claims) {
-    json.begin_object(true);
-    json.member("source", to_string(claims.source));
-    json.key("runs");
-    json.begin_array(true);
-    for (const auto& [count, one] : claims.runs) {
-        json.begin_array(true);
-        json.value(count);
-        if (one.module != no_id) {
-            json.value(one.module);
-            json.value(std::lround(one.confidence * 100));
-            if (one.call != no_id || !one.exact || one.doubtful) {
-                one.call == no_id ? json.null() : json.value(one.call);
+    json.object([&] {
+        json.member("source", to_string(claims.source));
+        json.flat_list("runs", claims.runs, [&](const auto& run) {
+            const auto& [count, one] = run;
+            json.begin_array(true);
+            json.value(count);
+            if (one.module != no_id) {
+                json.value(one.module);
+                json.value(std::lround(one.confidence * 100));
+                if (one.call != no_id || !one.exact || one.doubtful) {
+                    one.call == no_id ? json.null() : json.value(one.call);
+                }
+                if (!one.exact || one.doubtful) {
+                    json.value(one.exact ? 2 : 0);
+                }
             }
-            if (!one.exact || one.doubtful) {
-                json.value(one.exact ? 2 : 0);
-            }
-        }
-        json.end_array();
-    }
-    json.end_array();
-    json.end_object();
+            json.end_array();
+        });
+    });
 }
 
 /// Reads the output of `write_claims`, for a model with that many nodes and modules.

@@ -11,11 +11,9 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/exchanged_marks.hpp>
-#include <stemma/record/detail/found_marks.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/inserted_nodes.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
-#include <stemma/record/detail/sketch_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -150,8 +148,7 @@ private:
                 marks_.push_back(mark);
             }
         }
-        std::stable_sort(marks_.begin(), marks_.end(),
-                         [](const auto& a, const auto& b) { return a.node < b.node; });
+        range::stable_sort(marks_, [](const auto& a, const auto& b) { return a.node < b.node; });
         // What a function contained is copied, with the same mark, to every call.
         std::vector<id> count(then_.node_count(), 0);
         for (const auto& mark : marks_) {
@@ -226,7 +223,7 @@ private:
         }
         const auto readers = readers_[node];
         std::for_each(readers.begin(), readers.end(), note);
-        std::sort(near_.begin(), near_.end());
+        range::sort(near_);
     }
 
     /// Collects the nodes of the sketch that a node's inputs stand for.
@@ -249,7 +246,7 @@ private:
                 near_.insert(near_.end(), took->second.begin(), took->second.end());
             }
         }
-        std::sort(near_.begin(), near_.end());
+        range::sort(near_);
         return told;
     }
 

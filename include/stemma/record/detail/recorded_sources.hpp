@@ -87,70 +87,55 @@ private:
 /// including the exporter's paths. Complexity: O(length).
 [[nodiscard]] inline std::string to_json(const source_lines& lines, id nodes, id modules,
                                          bool full_paths) {
-    string_sink sink;
-    json_writer json(sink);
-    const auto list = [&](const char* name, auto write) {
-        json.key(name);
-        json.begin_array(true);
-        write();
-        json.end_array();
-    };
-    const auto row = [&](auto... numbers) {
-        json.begin_array(true);
-        (json.value(numbers), ...);
-        json.end_array();
-    };
-    const auto or_null = [&](id number) { number == no_id ? json.null() : json.value(number); };
-    json.begin_object(true);
-    json.member("schema", "stemma.sources/1");
-    list("files", [&] {
-        for (id file = 0; file < lines.file_count(); ++file) {
-            json.value(full_paths ? lines.path(file) : lines.file_name(file));
-        }
-    });
-    list("functions", [&] {
-        for (id function = 0; function < lines.function_count(); ++function) {
-            json.value(lines.function(function));
-        }
-    });
-    list("frames", [&] {
-        for (const auto& one : lines.frames()) {
-            row(one.file, one.line, one.function, static_cast<std::uint32_t>(one.kind), one.text);
-        }
-    });
-    list("chains", [&] {
-        for (id chain = 0; chain < lines.chain_count(); ++chain) {
-            const auto [callers, at] = lines.link(chain);
-            json.begin_array(true);
-            or_null(callers);
-            json.value(at);
-            json.end_array();
-        }
-    });
-    list("nodes", [&] {
-        for (id node = 0; node < nodes;) {
-            const auto chain = lines.chain_of(node);
-            const auto first = node;
-            while (node < nodes && lines.chain_of(node) == chain) {
-                ++node;
+    return json_line([&](auto& json) {
+        const auto or_null = [&](id number) { number == no_id ? json.null() : json.value(number); };
+        json.member("schema", "stemma.sources/1");
+        json.flat_list("files", [&] {
+            for (id file = 0; file < lines.file_count(); ++file) {
+                json.value(full_paths ? lines.path(file) : lines.file_name(file));
             }
-            json.begin_array(true);
-            json.value(node - first);
-            or_null(chain);
-            json.end_array();
-        }
-    });
-    list("modules", [&] {
-        for (id module = 0; module < modules; ++module) {
-            if (const auto at = lines.frame_of_module(module); at != no_id) {
-                row(module, at);
+        });
+        json.flat_list("functions", [&] {
+            for (id function = 0; function < lines.function_count(); ++function) {
+                json.value(lines.function(function));
             }
-        }
+        });
+        json.flat_list("frames", [&] {
+            for (const auto& one : lines.frames()) {
+                json.row(one.file, one.line, one.function, static_cast<std::uint32_t>(one.kind),
+                         one.text);
+            }
+        });
+        json.flat_list("chains", [&] {
+            for (id chain = 0; chain < lines.chain_count(); ++chain) {
+                const auto [callers, at] = lines.link(chain);
+                json.begin_array(true);
+                or_null(callers);
+                json.value(at);
+                json.end_array();
+            }
+        });
+        json.flat_list("nodes", [&] {
+            for (id node = 0; node < nodes;) {
+                const auto chain = lines.chain_of(node);
+                const auto first = node;
+                while (node < nodes && lines.chain_of(node) == chain) {
+                    ++node;
+                }
+                json.begin_array(true);
+                json.value(node - first);
+                or_null(chain);
+                json.end_array();
+            }
+        });
+        json.flat_list("modules", [&] {
+            for (id module = 0; module < modules; ++module) {
+                if (const auto at = lines.frame_of_module(module); at != no_id) {
+                    json.row(module, at);
+                }
+            }
+        });
     });
-    json.end_object();
-    json.finish();
-    sink.text.pop_back();
-    return std::move(sink.text);
 }
 
 /// Reads the output of `to_json` for lines.

@@ -30,41 +30,35 @@ struct recorded_tags {
 /// selected modules if there are several tags.
 /// Complexity: O(nodes).
 [[nodiscard]] inline std::string to_json(const recorded_tags& tags) {
-    string_sink sink;
-    json_writer json(sink);
-    json.begin_object(true);
-    json.member("schema", "stemma.tags/1");
-    json.key("runs");
-    json.begin_array(true);
     const auto several = [&](std::size_t v) -> const std::vector<id>* {
         const auto entry = tags.several.find(static_cast<id>(v));
         return entry == tags.several.end() ? nullptr : &entry->second;
     };
-    for (std::size_t v = 0; v < tags.module.size();) {
-        auto end = v + 1;
-        while (end < tags.module.size() && tags.module[end] == tags.module[v] &&
-               (several(v) == nullptr) == (several(end) == nullptr) &&
-               (several(v) == nullptr || *several(v) == *several(end))) {
-            ++end;
-        }
-        json.begin_array(true);
-        json.value(end - v);
-        json.value(tags.module[v]);
-        if (several(v) != nullptr) {
-            json.begin_array(true);
-            for (auto m : *several(v)) {
-                json.value(m);
+    return json_line([&](auto& json) {
+        json.member("schema", "stemma.tags/1");
+        json.flat_list("runs", [&] {
+            for (std::size_t v = 0; v < tags.module.size();) {
+                auto end = v + 1;
+                while (end < tags.module.size() && tags.module[end] == tags.module[v] &&
+                       (several(v) == nullptr) == (several(end) == nullptr) &&
+                       (several(v) == nullptr || *several(v) == *several(end))) {
+                    ++end;
+                }
+                json.begin_array(true);
+                json.value(end - v);
+                json.value(tags.module[v]);
+                if (several(v) != nullptr) {
+                    json.begin_array(true);
+                    for (auto m : *several(v)) {
+                        json.value(m);
+                    }
+                    json.end_array();
+                }
+                json.end_array();
+                v = end;
             }
-            json.end_array();
-        }
-        json.end_array();
-        v = end;
-    }
-    json.end_array();
-    json.end_object();
-    json.finish();
-    sink.text.pop_back();
-    return std::move(sink.text);
+        });
+    });
 }
 
 /// Reads the output of `to_json(recorded_tags)`.

@@ -3,11 +3,12 @@
 #define STEMMA_WEIGHTS_DETAIL_CONTENT_ENTRIES_HPP
 
 #include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/io/detail/xxh64.hpp>
 #include <stemma/model/confidence.hpp>
-#include <stemma/onnx/detail/content_hashes.hpp>
+#include <stemma/onnx/detail/data_hashes.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/detail/uniform_data.hpp>
 #include <stemma/weights/detail/make_values.hpp>
@@ -211,7 +212,7 @@ private:
                             types.push_back(it->second);
                         }
                     }
-                    if (std::find(types.begin(), types.end(), entry.data_type) == types.end() &&
+                    if (!range::contains(types, entry.data_type) &&
                         is_convertible(entry.data_type)) {
                         types.push_back(entry.data_type); // for slices
                     }
@@ -263,7 +264,7 @@ private:
                 return;
             }
             const auto& dims = search_.headers[t].dims;
-            if (in_order && moved && std::find(dims.begin(), dims.end(), 1) == dims.end()) {
+            if (in_order && moved && !range::contains(dims, 1)) {
                 how = {parameter_origin::transform_kind::reshaped, {}};
             }
             matches.push_back({e, std::move(how), score(t, e)});
@@ -320,7 +321,7 @@ private:
             return;
         }
         const bool few = uniform_[t] != 0 || search_.headers[t].elements() < 2;
-        std::stable_sort(matches.begin(), matches.end(), [](const match& a, const match& b) {
+        range::stable_sort(matches, [](const match& a, const match& b) {
             return std::pair(-a.score, a.entry) < std::pair(-b.score, b.entry);
         });
         const auto best = matches.front().score;

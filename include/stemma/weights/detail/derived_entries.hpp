@@ -189,11 +189,7 @@ private:
     }
 
     void accept(id t, parameter_origin tried, std::span<const id> taken, std::string_view owner) {
-        tried.tensor = t;
-        tried.module = search_.origins[t].module;
-        search_.origins[t] = std::move(tried);
-        search_.note_type(t, taken.front());
-        search_.settle(t, taken, owner, parameter_origin::basis_kind::content,
+        search_.settle(t, std::move(tried), taken, owner, parameter_origin::basis_kind::content,
                        confidence::entry_content);
     }
 
@@ -286,10 +282,9 @@ private:
             if (fits) {
                 folds.settle(one, search_.entries[kernel].owner, owner, confidence::entry_content,
                              parameter_origin::basis_kind::content, epsilon);
-                if (contents_.holds(one.weight, search_.origins[one.weight], 1e-5F)) {
-                    return true;
+                if (!contents_.holds(one.weight, search_.origins[one.weight], 1e-5F)) {
+                    search_.origins[one.weight].confidence = confidence::entry_fits;
                 }
-                search_.origins[one.weight].confidence = confidence::entry_fits;
                 return true;
             }
         }

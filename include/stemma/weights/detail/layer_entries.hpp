@@ -2,14 +2,13 @@
 #ifndef STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
-#include <stemma/weights/detail/convolutions.hpp>
-#include <stemma/weights/detail/folded_biases.hpp>
+#include <stemma/weights/detail/folded_norms.hpp>
 #include <stemma/weights/detail/norm_names.hpp>
-#include <stemma/weights/detail/usual_norms.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
@@ -148,7 +147,7 @@ inline void find_gates(weight_search& search) {
             std::vector<id> entries;
             std::vector<std::string> names;
             for (const auto& attribute : layer.attributes(slot)) {
-                names.push_back((path.empty() ? "" : path + ".") + attribute);
+                names.push_back(member_path(path, attribute));
                 if (const auto e = search.entries.find(path, attribute); e != no_id) {
                     names.back() = search.entries[e].name;
                     entries.push_back(e);
@@ -296,8 +295,7 @@ public:
             const auto e = entries.find(owner, attribute);
             taken_.push_back(e);
             folded_.insert(e);
-            return e != no_id ? entries[e].name
-                              : (owner.empty() ? "" : owner + ".") + std::string(attribute);
+            return e != no_id ? entries[e].name : member_path(owner, attribute);
         };
         const auto note = [&](id t, bool bias, std::vector<std::string> of) {
             if (t != no_id && search_.is_open(t)) {
@@ -339,8 +337,7 @@ public:
                    entries.find(entries[e].owner, "bias") != no_id &&
                    entries.find(entries[e].owner, "running_mean") != no_id;
         };
-        const auto dot = path.rfind('.');
-        const auto parent = dot == path.npos ? std::string() : path.substr(0, dot + 1);
+        const auto parent = path.substr(0, path.rfind('.') + 1);
         const auto names = norm_names(std::string_view(path).substr(parent.size()));
         for (const auto& candidate : names) {
             if (const auto e = entries.find(parent + candidate.name, "running_var"); fits(e)) {

@@ -53,8 +53,7 @@ struct entry_values {
 /// Returns: the elements of a floating-point type with a change added. Complexity: O(bytes).
 [[nodiscard]] inline std::string sum_of(std::string_view bytes, std::int64_t type,
                                         std::span<const float> change) {
-    auto numbers =
-        floats_of(type == float32 ? std::string(bytes) : convert_reals(bytes, type, float32));
+    auto numbers = rounded_to_floats(bytes, type);
     for (std::size_t i = 0; i < numbers.size() && i < change.size(); ++i) {
         numbers[i] += change[i];
     }
@@ -160,22 +159,36 @@ private:
         return values.own.empty() ? std::string(values.data) : std::move(values.own);
     }
 
+    /// Permutes the axes of an entry. Returns: whether it has as many.
+    static bool permute(entry_values& values, const std::vector<std::uint8_t>& axes) {
+        if (axes.empty() || axes.size() != values.shape.size()) {
+            return false;
+        }
+        const auto before = values.shape;
+        values.own = permute_axes(values.bytes(), before, axes, bits_of_type(values.data_type) / 8);
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            values.shape[i] = before[axes[i]];
+        }
+        return true;
+    }
+
+    /// Returns: computed elements as the type of an initializer.
+    template <class Real>
+    static std::string rounded(std::string bytes, const tensor_header& header) {
+        constexpr auto type = type_of_real<Real>;
+        return header.data_type == type ? std::move(bytes)
+                                        : convert_reals(bytes, type, header.data_type);
+    }
+
     outcome moved(const parameter_origin& origin, const tensor_header& header) {
         auto values = take(origin.entries.front(), header.data_type);
         if (!values) {
             return std::nullopt;
         }
-        const auto width = bits_of_type(header.data_type) / 8;
-        auto shape = values->shape;
-        if (!origin.axes.empty()) {
-            if (origin.axes.size() != shape.size()) {
-                return fail_shape(origin.entries.front(), shape, header.dims);
-            }
-            values->own = permute_axes(values->bytes(), shape, origin.axes, width);
-            for (std::size_t i = 0; i < shape.size(); ++i) {
-                shape[i] = values->shape[origin.axes[i]];
-            }
+        if (!origin.axes.empty() && !permute(*values, origin.axes)) {
+            return fail_shape(origin.entries.front(), values->shape, header.dims);
         }
+        const auto& shape = values->shape;
         if (origin.transform == parameter_origin::transform_kind::sliced) {
             return cut_out(origin, header, shape, values->bytes());
         }
@@ -220,14 +233,8 @@ private:
             if (!values) {
                 return std::nullopt;
             }
-            auto shape = values->shape;
-            if (!origin.axes.empty() && origin.axes.size() == shape.size()) {
-                values->own = permute_axes(values->bytes(), shape, origin.axes, width);
-                for (std::size_t i = 0; i < shape.size(); ++i) {
-                    shape[i] = values->shape[origin.axes[i]];
-                }
-                values->shape = shape;
-            }
+            permute(*values, origin.axes);
+            const auto& shape = values->shape;
             if (origin.axis >= shape.size()) {
                 return fail_shape(name, shape, header.dims);
             }
@@ -352,9 +359,7 @@ private:
                 result[i] *= factors[i / each];
             }
         }
-        auto bytes = bytes_of(result);
-        return header.data_type == type ? std::move(bytes)
-                                        : convert_reals(bytes, type, header.data_type);
+        return rounded<Real>(bytes_of(result), header);
     }
 
     /// Directions, each divided by its length and multiplied by the other entry; then transposed.
@@ -383,8 +388,7 @@ private:
         if (shape != header.dims) {
             return fail_shape(origin.entries[0], directions->shape, header.dims);
         }
-        return header.data_type == type ? std::move(bytes)
-                                        : convert_reals(bytes, type, header.data_type);
+        return rounded<Real>(std::move(bytes), header);
     }
 
     Get get_;

@@ -11,7 +11,6 @@
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/weights/detail/adapter_names.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/element_moves.hpp>
 #include <stemma/weights/detail/make_values.hpp>
@@ -134,7 +133,7 @@ public:
 
     /// Whether there are new values for all entries of an initializer.
     [[nodiscard]] bool has(const parameter_origin& origin) const {
-        return std::all_of(origin.entries.begin(), origin.entries.end(), [&](const auto& name) {
+        return range::all_of(origin.entries, [&](const auto& name) {
             return source_of(name).entry != nullptr || whole(name) != nullptr;
         });
     }

@@ -82,15 +82,10 @@ public:
             }
             auto& [origin, taken] = offered.front();
             const auto path = module_of(search_.entries[taken.front()].owner);
-            if (!is_read_by(t, path)) {
-                continue;
+            if (is_read_by(t, path)) {
+                search_.settle(t, std::move(origin), taken, path,
+                               parameter_origin::basis_kind::declared, confidence::entry_declared);
             }
-            origin.tensor = t;
-            origin.module = search_.origins[t].module;
-            search_.origins[t] = std::move(origin);
-            search_.note_type(t, taken.front());
-            search_.settle(t, taken, path, parameter_origin::basis_kind::declared,
-                           confidence::entry_declared);
         }
     }
 

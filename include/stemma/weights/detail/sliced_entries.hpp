@@ -2,6 +2,7 @@
 #ifndef STEMMA_WEIGHTS_DETAIL_SLICED_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_SLICED_ENTRIES_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/weights/detail/name_numbers.hpp>
@@ -78,15 +79,14 @@ public:
                 continue;
             }
             const auto path = search_.modules.path(module);
-            const auto prefix = path.empty() ? path : path + ".";
             const auto width = search_.headers[*matrix].dims[is_transposed(*matrix) ? 0 : 1];
             if (width > std::numeric_limits<std::int64_t>::max() / 3) {
                 continue;
             }
             const std::array shape{3 * width, width};
-            settle(parts, shape, prefix + "in_proj_weight", {}, parameter_origin::basis_kind::usage,
-                   confidence::entry_below);
-            settle(parts, std::span(shape).first(1), prefix + "in_proj_bias", {},
+            settle(parts, shape, member_path(path, "in_proj_weight"), {},
+                   parameter_origin::basis_kind::usage, confidence::entry_below);
+            settle(parts, std::span(shape).first(1), member_path(path, "in_proj_bias"), {},
                    parameter_origin::basis_kind::usage, confidence::entry_below);
         }
     }

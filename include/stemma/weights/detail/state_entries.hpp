@@ -92,7 +92,7 @@ public:
         for (id m = 0; m < modules.size(); ++m) {
             const auto add = [&](const tensor_info& tensor) {
                 auto owner = modules.path(m);
-                auto name = (owner.empty() ? "" : owner + ".") + std::string(tensor.name);
+                auto name = member_path(owner, tensor.name);
                 entries_.push_back({std::move(name),
                                     std::move(owner),
                                     std::string(tensor.name),
@@ -231,8 +231,7 @@ private:
         for (id e = 0; e < entries_.size(); ++e) {
             const auto& one = entries_[e];
             if (!is_outside(e)) {
-                by_name_.try_emplace(
-                    one.owner.empty() ? one.attribute : one.owner + "." + one.attribute, e);
+                by_name_.try_emplace(member_path(one.owner, one.attribute), e);
             }
         }
         for (id e = 0; e < entries_.size(); ++e) {

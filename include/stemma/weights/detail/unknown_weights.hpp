@@ -14,7 +14,6 @@
 #include <stemma/weights/detail/derived_names.hpp>
 #include <stemma/weights/detail/make_values.hpp>
 #include <stemma/weights/detail/new_values.hpp>
-#include <stemma/weights/detail/related_shapes.hpp>
 #include <stemma/weights/detail/slot_roles.hpp>
 #include <stemma/weights/detail/weight_uses.hpp>
 #include <stemma/weights/parameter_origin.hpp>
@@ -22,6 +21,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -31,6 +31,39 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: the only extents in which two shapes differ, whatever the order of their axes: of parts
+/// and a whole, one of which may lack the axis; zeros if there is no such pair.
+/// Complexity: O(rank * log rank).
+[[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t>
+other_extents(std::span<const std::int64_t> one, std::span<const std::int64_t> other) {
+    const auto wide = [](std::span<const std::int64_t> shape) {
+        std::vector<std::int64_t> dims(shape.begin(), shape.end());
+        std::erase(dims, 1);
+        range::sort(dims);
+        return dims;
+    };
+    const auto a = wide(one);
+    const auto b = wide(other);
+    std::vector<std::int64_t> of_a;
+    std::vector<std::int64_t> of_b;
+    std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(of_a));
+    std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(of_b));
+    const bool alike = (a.size() == 1 && b.size() == 1) || (a.size() > 1 && b.size() > 1);
+    return alike && of_a.size() < 2 && of_b.size() < 2 ? std::pair(count_of(of_a), count_of(of_b))
+                                                       : std::pair<std::uint64_t, std::uint64_t>();
+}
+
+/// Whether a tensor may be made of some elements of another one: an extent is the same, or that of
+/// a vector can be divided. Complexity: O(product of the ranks).
+[[nodiscard]] inline bool are_related(std::span<const std::int64_t> whole,
+                                      std::span<const std::int64_t> part) {
+    const auto elements = count_of(part);
+    return elements > 1 && ((whole.size() == 1 && count_of(whole) % elements == 0) ||
+                            range::any_of(part, [&](std::int64_t extent) {
+                                return extent > 1 && range::contains(whole, extent);
+                            }));
+}
 
 /// Weights that a patch leaves as they are, as nothing tells which entries they were made from.
 class unknown_weights {
@@ -79,7 +112,7 @@ public:
     void check_twins(std::span<const parameter_origin* const> changed) const {
         const auto sorted_dims = [&](std::size_t t) {
             auto dims = read_tensor_header(model_, model_.tensors()[t]).dims;
-            std::sort(dims.begin(), dims.end());
+            range::sort(dims);
             return dims;
         };
         std::map<std::vector<std::int64_t>, std::size_t> with_dims; // the first of each

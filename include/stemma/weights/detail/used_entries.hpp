@@ -2,6 +2,7 @@
 #ifndef STEMMA_WEIGHTS_DETAIL_USED_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_USED_ENTRIES_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
@@ -270,7 +271,7 @@ private:
             } else if (auto name = attention_name(t, use, role); !name.empty()) {
                 attribute = std::move(name);
             }
-            auto entry = (path.empty() ? "" : path + ".") + attribute;
+            auto entry = member_path(path, attribute);
             if (const auto holder = taken.find(entry); holder != taken.end()) {
                 const bool more = search_.origins[t].entries.empty();
                 if (more || !role.sure) {
@@ -329,8 +330,7 @@ private:
         const auto inputs = search_.model.inputs(use.node);
         const auto path = search_.modules.path(use.module);
         return inputs.size() <= use.slot + 1 || inputs[use.slot + 1] == no_id ||
-               search_.model.value_name(inputs[use.slot + 1]) ==
-                   (path.empty() ? path : path + ".") + "bias";
+               search_.model.value_name(inputs[use.slot + 1]) == member_path(path, "bias");
     }
 
     void guess_normed(std::size_t t, const weight_use& use) {
@@ -340,8 +340,7 @@ private:
             return;
         }
         const auto path = search_.modules.path(use.module);
-        const auto prefix = path.empty() ? path : path + ".";
-        origin.entries = {prefix + "weight_v", prefix + "weight_g"};
+        origin.entries = {member_path(path, "weight_v"), member_path(path, "weight_g")};
         origin.transform = parameter_origin::transform_kind::normed;
         if (role.transposed) {
             origin.axes = {1, 0};

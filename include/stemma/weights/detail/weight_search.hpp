@@ -174,6 +174,16 @@ public:
         }
     }
 
+    /// Notes that an initializer has an origin, made from entries whose types agree.
+    void settle(std::size_t t, parameter_origin found, std::span<const id> taken,
+                std::string_view owner, parameter_origin::basis_kind basis, float confidence) {
+        found.tensor = t;
+        found.module = origins[t].module;
+        origins[t] = std::move(found);
+        note_type(t, taken.front());
+        settle(t, taken, owner, basis, confidence);
+    }
+
     /// Notes the type conversion of an entry.
     void note_type(std::size_t t, id e) {
         const auto stored = headers[t].data_type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/io/detail/link_target.hpp>
+#include <stemma/io/detail/system_files.hpp>
 
 #include "../../catch.hpp"
 #include "../../scratch_folder.hpp"
@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <string>
 
-namespace test::io_detail_link_target {
+namespace test::io_detail_system_files {
 
 namespace fs = std::filesystem;
 
-TEST_CASE("link_target: follows links to where a file would be", "[file]") {
+TEST_CASE("link_target: follows links to where a file would be") {
     const test::scratch_folder folder;
     const auto absent = folder.file("absent");
     CHECK(stemma::detail::link_target(absent) == absent);
@@ -22,11 +22,11 @@ TEST_CASE("link_target: follows links to where a file would be", "[file]") {
     CHECK(stemma::detail::link_target(folder.file("two")) == absent);
 }
 
-TEST_CASE("link_target: ends in a circle of links", "[file]") {
+TEST_CASE("link_target: ends in a circle of links") {
     const test::scratch_folder folder;
     fs::create_symlink("b", folder.file("a"));
     fs::create_symlink("a", folder.file("b"));
     CHECK(fs::is_symlink(stemma::detail::link_target(folder.file("a"))));
 }
 
-} // namespace test::io_detail_link_target
+} // namespace test::io_detail_system_files
