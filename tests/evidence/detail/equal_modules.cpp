@@ -2,14 +2,11 @@
 #include <stemma/evidence/detail/equal_modules.hpp>
 
 #include "../../catch.hpp"
-#include "../../operator_scene.hpp"
+#include "../../region_scene.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
-#include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/detail/functional_units.hpp>
-#include <stemma/model/module_tree.hpp>
 
 #include <string>
 #include <utility>
@@ -23,54 +20,44 @@ using found = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
+/// Calls `f(known, finder)` for the operators of a scene, where those with names are unknown.
+template <class Function>
+void find(const test::region_scene<>& scene, Function f) {
+    const test::region_knowledge known(scene);
+    std::vector<bool> free(scene.ops.size());
+    for (id v = 0; v < free.size(); ++v) {
+        free[v] = !scene.ops.name(v).empty();
+    }
+    const stemma::detail::functional_units units(known.facts, free);
+    const stemma::detail::module_exits exits(known.facts, known.facts.owner);
+    f(known, stemma::detail::equal_modules(known.facts, units, exits));
+}
+
 /// Modules with a convolution and a normalization, in sequence, each followed by something.
-found ends(const std::vector<std::pair<std::string, std::string>>& modules,
-           const std::vector<std::string>& others = {}) {
-    test::operator_scene ops;
-    std::vector<std::string> paths;
-    std::vector<std::string> places;
-    std::vector<bool> free;
-    auto last = ops.add();
-    places.emplace_back();
-    free.push_back(false);
+found ends(const found& modules, const std::vector<std::string>& others = {}) {
+    test::region_scene scene;
+    auto last = scene.add();
     for (const auto& [path, behind] : modules) {
-        last = ops.add({last}, "", "Conv");
-        ops.read_parameter(last, path + ".conv.weight");
-        ops.read_parameter(last, path + ".norm.bias");
-        paths.push_back(path + ".conv");
-        paths.push_back(path + ".norm");
-        places.push_back(path);
-        free.push_back(false);
+        last = scene.add({last}, "", "Conv");
+        scene.ops.read_parameter(last, path + ".conv.weight");
+        scene.ops.read_parameter(last, path + ".norm.bias");
+        scene.modules.back() = path;
+        scene.others.insert(scene.others.end(), {path + ".conv", path + ".norm"});
         if (!behind.empty()) {
-            last = ops.add({last}, path + "/" + behind, behind);
-            places.emplace_back();
-            free.push_back(true);
+            last = scene.add({last}, "", behind, path + "/" + behind);
         }
     }
-    ops.add({last}, "", "MatMul");
-    places.emplace_back();
-    free.push_back(false);
-    paths.insert(paths.end(), others.begin(), others.end());
-    const auto tree = test::tree_of(paths);
-    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
-    std::vector<id> placed;
-    for (const auto& place : places) {
-        placed.push_back(place.empty() ? no_id : test::module_at(tree, place));
-    }
-    const std::vector<bool> steady(ops.size(), false);
-    const stemma::detail::functional_units<test::operator_scene> units(ops, steady, free);
-    const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners, units,
-                                                                   placed);
-    const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
+    scene.add({last}, "", "MatMul");
+    scene.others.insert(scene.others.end(), others.begin(), others.end());
     found result;
-    const auto note = [&](id m, const std::vector<id>& operators) {
-        for (auto v : operators) {
-            result.emplace_back(tree.path(m), ops.name(v));
-        }
-    };
-    const auto pattern = stemma::detail::find_parameter_patterns(ops, tree, owners);
-    const stemma::detail::equal_modules finder(ops, tree, code, pattern, units, exits);
-    others.empty() ? finder.for_each_end(note) : finder.for_each_activated(note);
+    find(scene, [&](const auto& known, const auto& finder) {
+        const auto note = [&](id m, const std::vector<id>& operators) {
+            for (auto v : operators) {
+                result.emplace_back(known.path(m), scene.ops.name(v));
+            }
+        };
+        others.empty() ? finder.for_each_end(note) : finder.for_each_activated(note);
+    });
     return result;
 }
 
@@ -99,55 +86,24 @@ TEST_CASE("equal_modules: what follows a module ending in one without parameters
 
 TEST_CASE("equal_modules: a module around one other joins the parts of its result") {
     const auto gates = [](const std::string& path, const std::string& join) {
-        test::operator_scene ops;
-        const auto x = ops.add();
-        const auto product = ops.add({x}, "", "Gemm");
-        ops.read_parameter(product, path + ".weight");
-        const auto value = ops.add({product}, "", "Slice");
-        const auto gate = ops.add({product}, "", "Slice");
-        const auto joined = ops.add({value, ops.add({gate}, "", "Gelu")}, "", join);
-        ops.read_parameter(ops.add({joined}, "", "Gemm"), "ff.2.weight");
-        const auto tree = test::tree_of({path, "ff.2"});
-        const auto owners = stemma::detail::find_parameter_owners(ops, tree);
-        std::vector<id> placed(ops.size(), no_id);
-        placed[product] = test::module_at(tree, path);
-        placed[ops.size() - 1] = test::module_at(tree, "ff.2");
-        std::vector<bool> free(ops.size(), true);
-        free[x] = free[product] = free[ops.size() - 1] = false;
-        const std::vector<bool> steady(ops.size(), false);
-        const stemma::detail::functional_units<test::operator_scene> units(ops, steady, free);
-        const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners,
-                                                                       units, placed);
-        const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
-        const auto pattern = stemma::detail::find_parameter_patterns(ops, tree, owners);
+        test::region_scene scene;
+        const auto product = scene.add({scene.add()}, path, "Gemm");
+        const auto value = scene.add({product}, "", "Slice", "value");
+        const auto gate = scene.add({product}, "", "Slice", "gate");
+        const auto open = scene.add({gate}, "", "Gelu", "open");
+        scene.add({scene.add({value, open}, "", join, "joined")}, "ff.2", "Gemm");
         std::vector<std::string> modules;
-        stemma::detail::equal_modules(ops, tree, code, pattern, units, exits)
-            .for_each_gate([&](id m, const std::vector<id>& operators) {
+        find(scene, [&](const auto& known, const auto& finder) {
+            finder.for_each_gate([&](id m, const std::vector<id>& operators) {
                 CHECK(operators.size() == 4);
-                modules.emplace_back(tree.path(m));
+                modules.push_back(known.path(m));
             });
+        });
         return modules;
     };
     CHECK(gates("ff.0.proj", "Mul") == std::vector<std::string>{"ff.0"});
     CHECK(gates("ff.0", "Mul").empty());         // no module around it
     CHECK(gates("ff.0.proj", "MatMul").empty()); // no gate
-}
-
-TEST_CASE("find_parameter_patterns: are equal iff the names below are") {
-    test::operator_scene ops;
-    const auto v = ops.add();
-    for (const char* name : {"a.fc.weight", "a.fc.bias", "b.fc.bias", "b.fc.weight", "c.fc.weight",
-                             "d.lin.weight", "d.lin.bias"}) {
-        ops.read_parameter(v, name);
-    }
-    const auto tree = test::tree_of({"a.fc", "b.fc", "c.fc", "d.lin"});
-    const auto pattern = stemma::detail::find_parameter_patterns(
-        ops, tree, stemma::detail::find_parameter_owners(ops, tree));
-    const auto of = [&](const char* path) { return pattern[test::module_at(tree, path)]; };
-    CHECK(of("a") == of("b"));
-    CHECK(of("a.fc") == of("d.lin"));
-    CHECK(of("a") != of("c"));
-    CHECK(of("a") != of("d"));
 }
 
 } // namespace test::evidence_detail_equal_modules

@@ -4,8 +4,8 @@
 #include "../../catch.hpp"
 #include "../../operator_scene.hpp"
 
-#include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/detail/wired_operators.hpp>
 
 #include <cstddef>
 #include <string>
@@ -23,16 +23,10 @@ namespace {
 std::string behind_fork(const test::operator_scene& ops, const std::vector<std::string>& owners,
                         std::size_t max_steps = 16) {
     const auto tree = test::tree_of({"a.left", "a.right", "b"});
-    std::vector<id> position;
-    for (id v = 0; v < ops.size(); ++v) {
-        position.push_back(v);
-    }
-    const std::vector<bool> steady(ops.size(), false);
     const auto module = stemma::detail::module_behind_fork(
-        ops, stemma::detail::vertices_by_index(ops.graph()), position, steady, tree.index(),
-        ops.size() - 1, max_steps, [&](std::size_t v) {
-            return owners[v].empty() ? no_id : test::module_at(tree, owners[v]);
-        });
+        stemma::detail::wired_operators(ops), tree.index(), static_cast<id>(ops.size() - 1),
+        max_steps,
+        [&](id v) { return owners[v].empty() ? no_id : test::module_at(tree, owners[v]); });
     return module == no_id ? "none" : std::string(tree.path(module));
 }
 

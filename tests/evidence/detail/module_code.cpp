@@ -62,4 +62,21 @@ TEST_CASE("module_code: unread parameters were folded, unless they may have lost
     CHECK_FALSE(folded("seq"));
 }
 
+TEST_CASE("module_code: patterns are equal iff the names of parameters below are") {
+    test::operator_scene ops;
+    const auto v = ops.add();
+    for (const char* name : {"a.fc.weight", "a.fc.bias", "b.fc.bias", "b.fc.weight", "c.fc.weight",
+                             "d.lin.weight", "d.lin.bias"}) {
+        ops.read_parameter(v, name);
+    }
+    const auto tree = test::tree_of({"a.fc", "b.fc", "c.fc", "d.lin"});
+    const stemma::detail::module_code code(ops, tree,
+                                           stemma::detail::find_parameter_owners(ops, tree));
+    const auto of = [&](const char* path) { return code.pattern(test::module_at(tree, path)); };
+    CHECK(of("a") == of("b"));
+    CHECK(of("a.fc") == of("d.lin"));
+    CHECK(of("a") != of("c"));
+    CHECK(of("a") != of("d"));
+}
+
 } // namespace test::evidence_detail_module_code

@@ -3,10 +3,11 @@
 
 #include "../../catch.hpp"
 #include "../../operator_scene.hpp"
+#include "../../region_scene.hpp"
 
 #include <stemma/core/id.hpp>
 
-#include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace test::evidence_detail_parameter_blocks {
@@ -18,17 +19,12 @@ namespace {
 
 /// The completed owners, if no operator is steady and these lost a weight's name.
 std::vector<id> complete(const test::operator_scene& ops, std::vector<id> owner,
-                         const std::vector<std::size_t>& lost = {}) {
-    const std::vector<bool> bare(owner.size(), true);
-    const std::vector<bool> steady(owner.size(), false);
-    const std::vector<bool> products(owner.size(), false);
-    std::vector<bool> reads_lost(owner.size(), false);
-    for (auto v : lost) {
-        reads_lost[v] = true;
-    }
-    stemma::detail::parameter_blocks<test::operator_scene>(ops, bare, steady, products, reads_lost)
-        .complete(owner);
-    return owner;
+                         std::vector<id> lost = {}) {
+    const test::region_scene<> scene{ops, {}, std::move(lost), {}, {}};
+    test::region_knowledge known(scene);
+    known.facts.owner = std::move(owner);
+    stemma::detail::parameter_blocks(known.facts).complete();
+    return known.facts.owner;
 }
 
 } // namespace

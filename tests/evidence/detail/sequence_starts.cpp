@@ -2,7 +2,7 @@
 #include <stemma/evidence/detail/sequence_starts.hpp>
 
 #include "../../catch.hpp"
-#include "../../operator_scene.hpp"
+#include "../../region_scene.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
@@ -19,7 +19,6 @@
 namespace test::evidence_detail_sequence_starts {
 
 using stemma::id;
-using stemma::no_id;
 using texts = std::vector<std::string>;
 
 namespace {
@@ -27,41 +26,30 @@ namespace {
 /// A module `stem`, operators of some types, and a module `net.2`. If it forks, something else
 /// reads the result of `stem`, too.
 texts steps_before(const texts& types, std::size_t most, bool forks) {
-    test::operator_scene ops;
-    std::vector<bool> free{false};
-    auto last = ops.add({}, "", "Conv");
-    ops.read_parameter(last, "stem.weight");
-    const auto stem = last;
+    test::region_scene scene;
+    const auto stem = scene.add({}, "stem", "Conv");
+    auto last = stem;
     for (const auto& type : types) {
-        last = ops.add({last}, "", type);
-        free.push_back(true);
+        last = scene.add({last}, "", type);
     }
-    const auto head = ops.add({last}, "", "Conv");
-    ops.read_parameter(head, "net.2.weight");
-    free.push_back(false);
+    scene.add({last}, "net.2", "Conv");
     if (forks) {
-        ops.add({stem}, "", "Add");
-        free.push_back(true);
+        scene.add({stem});
     }
-    const auto tree = test::tree_of({"stem", "net.2"});
-    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
-    const auto net = test::module_at(tree, "net.2");
-    std::vector<id> placed(ops.size(), no_id);
-    placed[stem] = test::module_at(tree, "stem");
-    placed[head] = net;
-    std::vector<bool> heads(tree.size(), false);
-    heads[net] = true;
-    const std::vector<bool> steady(ops.size(), false);
-    const stemma::detail::functional_units<test::operator_scene> units(ops, steady, free);
-    const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners, units,
-                                                                   placed);
-    const stemma::detail::sequence_starts<test::operator_scene> starts(
-        ops, tree.index(), owners, heads, steady, free, placed, units, exits);
+    const test::region_knowledge known(scene);
+    std::vector<bool> free;
+    for (const auto& module : scene.modules) {
+        free.push_back(module.empty());
+    }
+    const stemma::detail::functional_units units(known.facts, free);
+    const stemma::detail::module_exits exits(known.facts, known.facts.owner);
+    const stemma::detail::sequence_starts starts(known.facts, free, known.facts.owner, units,
+                                                 exits);
     texts steps;
-    for (const auto& step : starts.before(net, most)) {
+    for (const auto& step : starts.before(known.at("net.2"), most)) {
         steps.emplace_back();
         for (auto v : step) {
-            steps.back() += std::string(ops.op_type(v)) + " ";
+            steps.back() += std::string(scene.ops.op_type(v)) + " ";
         }
     }
     return steps;

@@ -2,17 +2,13 @@
 #include <stemma/evidence/detail/sequence_steps.hpp>
 
 #include "../../catch.hpp"
+#include "../../region_scene.hpp"
 #include "../../weighted_operators.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/detail/equal_modules.hpp>
-#include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
-#include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/model/detail/functional_units.hpp>
-#include <stemma/model/module_tree.hpp>
-#include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
 #include <utility>
@@ -28,60 +24,37 @@ using pairs = std::vector<std::pair<std::string, std::string>>;
 namespace {
 
 /// A chain of operators: a type, and the owner of a weight, `?` for an unknown one, or nothing.
-struct chain {
-    test::weighted_operators ops;
-    texts owners_of;
-    stemma::module_tree tree;
-    stemma::detail::parameter_owners owners;
-
-    explicit chain(const pairs& operators, texts others = {}, const texts& folded = {}) {
+struct chain : test::region_scene<test::weighted_operators> {
+    explicit chain(const pairs& operators, texts all = {}, texts unread = {}) {
         for (const auto& [type, owner] : operators) {
-            const auto v = ops.size() == 0 ? ops.add({}, type, type)
-                                           : ops.add({static_cast<id>(ops.size() - 1)}, type, type);
-            const bool known = !owner.empty() && owner != "?";
-            if (!owner.empty()) {
-                ops.read_parameter(v, known ? owner + ".weight" : "onnx::" + type + "_9");
+            const auto inputs = modules.empty() ? std::vector<id>()
+                                                : std::vector{static_cast<id>(modules.size() - 1)};
+            const auto v = add(inputs, owner == "?" ? "" : owner, type, type);
+            if (owner == "?") {
+                ops.read_parameter(v, "onnx::" + type + "_9");
             }
-            if (known) {
-                others.push_back(owner);
-            }
-            owners_of.push_back(known ? owner : "");
         }
-        stemma::module_tree_builder builder;
-        for (const auto& path : others) {
-            static_cast<void>(builder.at_path(path));
-        }
-        for (const auto& path : folded) {
-            builder.add_parameter(builder.at_path(path), {"weight", "float32", {}, true});
-        }
-        tree = builder.build();
-        owners = stemma::detail::find_parameter_owners(ops, tree);
+        others = std::move(all);
+        folded = std::move(unread);
     }
 
     /// The operators of members without parameters: `sequence number: types`.
     [[nodiscard]] texts steps() const {
-        const std::vector<bool> steady(ops.size(), false);
-        std::vector<bool> free(ops.size());
-        std::vector<id> placed;
-        for (id v = 0; v < ops.size(); ++v) {
-            free[v] = owners_of[v].empty();
-            placed.push_back(free[v] ? no_id : test::module_at(tree, owners_of[v]));
+        const test::region_knowledge known(*this);
+        std::vector<bool> free;
+        for (const auto& module : modules) {
+            free.push_back(module.empty());
         }
-        const stemma::detail::functional_units<test::weighted_operators> units(ops, steady, free);
-        const stemma::detail::module_exits<test::weighted_operators> exits(ops, tree.index(),
-                                                                           owners, units, placed);
-        const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
-        const auto pattern = stemma::detail::find_parameter_patterns(ops, tree, owners);
-        const stemma::detail::sequence_starts<test::weighted_operators> starts(
-            ops, tree.index(), owners, stemma::detail::find_sequence_heads(tree, code), steady,
-            free, placed, units, exits);
-        stemma::detail::sequence_steps<test::weighted_operators, stemma::module_tree> finder(
-            ops, tree, code, pattern, units, exits, starts);
+        const stemma::detail::functional_units units(known.facts, free);
+        const stemma::detail::module_exits exits(known.facts, known.facts.owner);
+        const stemma::detail::sequence_starts starts(known.facts, free, known.facts.owner, units,
+                                                     exits);
         texts listed;
-        for (const auto& step : finder.run()) {
-            auto text = tree.path(step.sequence) + " " +
+        for (const auto& step :
+             stemma::detail::sequence_steps(known.facts, units, exits, starts).run()) {
+            auto text = known.path(step.sequence) + " " +
                         (step.member == no_id ? "new " + std::to_string(step.number)
-                                              : tree.path(step.member)) +
+                                              : known.path(step.member)) +
                         ":";
             for (auto v : step.operators) {
                 text += " " + std::string(ops.name(v));
@@ -221,7 +194,8 @@ TEST_CASE("sequence_steps: a sequence starts with what leads to its first parame
 
 TEST_CASE("has_open_sequences: finds gaps in numbers, and lists in lists") {
     const auto open = [](const chain& model) {
-        return stemma::detail::has_open_sequences(model.ops, model.tree, model.owners);
+        const test::region_knowledge known(model);
+        return stemma::detail::has_open_sequences(model.ops, known.tree, known.owners);
     };
     CHECK(open(chain(pairs{{"Gemm", "net.0"}, {"Gemm", "net.2"}})));
     CHECK(open(chain(pairs{{"Gemm", "net.0.0"}, {"Gemm", "net.1"}})));

@@ -2,14 +2,9 @@
 #include <stemma/evidence/detail/skip_connections.hpp>
 
 #include "../../catch.hpp"
-#include "../../operator_scene.hpp"
+#include "../../region_scene.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/core/sweep_order.hpp>
-#include <stemma/evidence/detail/equal_modules.hpp>
-#include <stemma/evidence/detail/module_code.hpp>
-#include <stemma/evidence/detail/parameter_owners.hpp>
-#include <stemma/model/module_tree.hpp>
 
 #include <string>
 #include <vector>
@@ -17,7 +12,6 @@
 namespace test::evidence_detail_skip_connections {
 
 using stemma::id;
-using stemma::no_id;
 using texts = std::vector<std::string>;
 
 namespace {
@@ -27,23 +21,19 @@ class chain {
 public:
     /// Adds a reader of a module's weight.
     chain& call(const std::string& module) {
-        last_ = ops_.add({last_}, "", "Conv");
-        ops_.read_parameter(last_, module + ".weight");
-        owners_.push_back(module);
+        last_ = scene_.add({last_}, module, "Conv");
         return *this;
     }
 
     /// Adds an operator that joins the result with that of `steps` operators before.
     chain& join(id steps, const char* type = "Add") {
-        last_ = ops_.add({last_, last_ - steps}, "join", type);
-        owners_.emplace_back();
+        last_ = scene_.add({last_, last_ - steps}, "", type, "join");
         return *this;
     }
 
     /// Adds an operator without parameters.
     chain& step(const char* type) {
-        last_ = ops_.add({last_}, "", type);
-        owners_.emplace_back();
+        last_ = scene_.add({last_}, "", type);
         return *this;
     }
 
@@ -55,41 +45,24 @@ public:
 
     /// The modules of the joins, in order; "none" if unknown.
     [[nodiscard]] texts joins() const {
-        texts paths = owners_;
-        std::erase(paths, "");
-        const auto tree = test::tree_of(paths);
-        const auto owners = stemma::detail::find_parameter_owners(ops_, tree);
-        const stemma::detail::module_code<stemma::module_tree> code(ops_, tree, owners);
-        const auto pattern = stemma::detail::find_parameter_patterns(ops_, tree, owners);
-        std::vector<id> position;
-        std::vector<id> owner;
-        for (id v = 0; v < ops_.size(); ++v) {
-            position.push_back(v);
-            owner.push_back(owners_[v].empty() ? no_id : test::module_at(tree, owners_[v]));
-        }
-        std::vector<bool> attends(tree.size(), false);
+        test::region_knowledge known(scene_);
         for (const auto& module : attending_) {
-            attends[test::module_at(tree, module)] = true;
+            known.facts.attends[known.at(module)] = true;
         }
-        const std::vector<bool> steady(ops_.size(), false);
-        const auto module_of = stemma::detail::skip_connections(ops_, tree, code, pattern, attends,
-                                                                position, steady, owner)
-                                   .run(stemma::sweep_order(ops_.graph()));
+        const auto module_of = stemma::detail::skip_connections(known.facts).run();
         texts modules;
-        for (id v = 0; v < ops_.size(); ++v) {
-            if (ops_.name(v) == "join") {
-                modules.push_back(module_of[v] == no_id ? "none"
-                                                        : std::string(tree.path(module_of[v])));
+        for (id v = 0; v < module_of.size(); ++v) {
+            if (scene_.ops.name(v) == "join") {
+                modules.push_back(known.path(module_of[v]));
             }
         }
         return modules;
     }
 
 private:
-    test::operator_scene ops_;
-    texts owners_{""};
+    test::region_scene<> scene_;
     texts attending_;
-    id last_ = ops_.add();
+    id last_ = scene_.add();
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "../../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/model/detail/wired_operators.hpp>
 
 #include <utility>
 #include <vector>
@@ -18,7 +19,8 @@ using pairs = std::vector<std::pair<stemma::id, stemma::id>>;
 pairs stacked_results(const test::operator_scene& ops) {
     pairs result;
     stemma::detail::for_each_stacked_result(
-        ops, [&](stemma::id part, stemma::id whole) { result.emplace_back(part, whole); });
+        stemma::detail::wired_operators(ops),
+        [&](stemma::id part, stemma::id whole) { result.emplace_back(part, whole); });
     return result;
 }
 

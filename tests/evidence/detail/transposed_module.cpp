@@ -2,37 +2,28 @@
 #include <stemma/evidence/detail/transposed_module.hpp>
 
 #include "../../catch.hpp"
-#include "../../operator_scene.hpp"
+#include "../../region_scene.hpp"
 
-#include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 
+#include <string>
 #include <vector>
 
 namespace test::evidence_detail_transposed_module {
 
 using stemma::id;
-using stemma::no_id;
 
 namespace {
 
-/// A value that is transposed for a normalization of module 1, which reads it in two places.
-struct network {
-    test::operator_scene ops;
-    std::vector<id> owner;
-    id laid_out = add({add({}, "Add", no_id)}, "Transpose", no_id);
-    id mean = add({laid_out}, "ReduceMean", 1);
-    id norm = add({laid_out, mean}, "Sub", 1);
+/// A value that is transposed for a normalization, which reads it in two places.
+struct network : test::region_scene<> {
+    id laid_out = add({add()}, "", "Transpose");
+    id mean = add({laid_out}, "norm", "ReduceMean");
+    id norm = add({laid_out, mean}, "norm", "Sub");
 
-    id add(const std::vector<id>& inputs, const char* type, id module) {
-        owner.push_back(module);
-        return ops.add(inputs, "", type);
-    }
-
-    [[nodiscard]] id module_of(id v) const {
-        const stemma::detail::vertices_by_index<test::operator_scene::graph_type> vertex(
-            ops.graph());
-        return stemma::detail::transposed_module(ops, vertex, owner, v);
+    [[nodiscard]] std::string module_of(id v) const {
+        const test::region_knowledge known(*this);
+        return known.path(stemma::detail::transposed_module(known.facts, v));
     }
 };
 
@@ -40,28 +31,28 @@ struct network {
 
 TEST_CASE("transposed_module: the only one between a Transpose and others") {
     network net;
-    net.add({net.norm}, "Transpose", no_id);
-    net.add({net.norm}, "Transpose", 2);
-    CHECK(net.module_of(net.laid_out) == 1);
+    net.add({net.norm}, "", "Transpose");
+    net.add({net.norm}, "other", "Transpose");
+    CHECK(net.module_of(net.laid_out) == "norm");
 }
 
 TEST_CASE("transposed_module: none if anything else reads the value or the result") {
     network result;
-    result.add({result.norm}, "Transpose", no_id);
-    result.add({result.mean}, "Relu", no_id);
-    CHECK(result.module_of(result.laid_out) == no_id);
+    result.add({result.norm}, "", "Transpose");
+    result.add({result.mean}, "", "Relu");
+    CHECK(result.module_of(result.laid_out) == "none");
     network value;
-    value.add({value.norm}, "Transpose", no_id);
-    value.add({value.laid_out}, "Transpose", no_id);
-    CHECK(value.module_of(value.laid_out) == no_id);
+    value.add({value.norm}, "", "Transpose");
+    value.add({value.laid_out}, "", "Transpose");
+    CHECK(value.module_of(value.laid_out) == "none");
 }
 
 TEST_CASE("transposed_module: none if nothing transposes the result, or the value") {
     network end;
-    CHECK(end.module_of(end.laid_out) == no_id);
+    CHECK(end.module_of(end.laid_out) == "none");
     network other;
-    other.add({other.norm}, "Transpose", no_id);
-    CHECK(other.module_of(other.norm) == no_id);
+    other.add({other.norm}, "", "Transpose");
+    CHECK(other.module_of(other.norm) == "none");
 }
 
 } // namespace test::evidence_detail_transposed_module

@@ -5,6 +5,7 @@
 #include "../../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/model/detail/wired_operators.hpp>
 
 #include <vector>
 
@@ -17,12 +18,12 @@ namespace {
 
 /// The steps after an operator, knowing only that these belong to none.
 ids behind(const test::operator_scene& ops, id v, const ids& units) {
-    const std::vector<bool> steady(ops.size(), false);
     std::vector<bool> free(ops.size(), true);
     for (auto w : units) {
         free[w] = false;
     }
-    return stemma::detail::functional_units<test::operator_scene>(ops, steady, free).behind(v);
+    const stemma::detail::wired_operators wires(ops);
+    return stemma::detail::functional_units(wires, free).behind(v);
 }
 
 } // namespace
@@ -44,10 +45,9 @@ TEST_CASE("functional_units: a step computes one value from one, including scali
 
 TEST_CASE("functional_units: one operator ends the model if nothing else happens there") {
     const auto last_behind = [](const test::operator_scene& ops, id v) {
-        const std::vector<bool> steady(ops.size(), false);
         const std::vector<bool> free(ops.size(), true);
-        return stemma::detail::functional_units<test::operator_scene>(ops, steady, free)
-            .last_behind(v);
+        const stemma::detail::wired_operators wires(ops);
+        return stemma::detail::functional_units(wires, free).last_behind(v);
     };
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "MatMul");

@@ -46,6 +46,42 @@ struct known_facts {
     tree_facts of_tree{};
 };
 
+/// The modules in the metadata of operators, else in their names.
+class named_places {
+public:
+    /// Requires: the context outlives it.
+    template <class Ops, class Modules>
+    explicit named_places(evidence_context<Ops, Modules>& context)
+        : scopes_(context.scopes())
+        , chains_(context.hierarchies())
+        , of_scopes_(context.modules_of_scopes())
+        , of_chains_(context.modules_of_hierarchies()) {}
+
+    /// Returns: that of the operator at vertex index `v`; `no_id` if neither tells, or metadata
+    /// name one that the tree lacks. Complexity: O(1).
+    [[nodiscard]] id operator[](id v) const {
+        const auto chain = chains_.chain_of.empty() ? no_id : chains_.chain_of[v];
+        if (chain != no_id) {
+            const auto& place = of_chains_.of_chain[chain];
+            return place.exact ? place.module : no_id;
+        }
+        const auto scope = scopes_.scope_of[v];
+        return scope == no_id ? no_id : of_scopes_.of(v, scope).module;
+    }
+
+    /// Whether an operator has metadata or a name that may tell.
+    [[nodiscard]] bool has_any(id v) const {
+        return scopes_.scope_of[v] != no_id ||
+               (!chains_.chain_of.empty() && chains_.chain_of[v] != no_id);
+    }
+
+private:
+    const scope_table& scopes_;
+    const hierarchy_table& chains_;
+    const scope_modules& of_scopes_;
+    const hierarchy_modules& of_chains_;
+};
+
 /// Computes the facts of a context, each when first asked for.
 template <operator_view Ops, module_view Modules>
 class context_facts {
@@ -112,18 +148,10 @@ public:
             modules.emplace();
         }
         if (!modules) {
-            const auto& table = scopes();
-            const auto& bound = modules_of_scopes();
-            const auto& chains = hierarchies().chain_of;
-            const auto& places = modules_of_hierarchies().of_chain;
+            const named_places named(context_);
             modules =
                 find_shallow_modules(ops_, modules_, owners(), [&](const operator_t<Ops>& vertex) {
-                    const auto v = static_cast<id>(index_of(ops_.graph(), vertex));
-                    if (!chains.empty() && chains[v] != no_id) {
-                        return places[chains[v]].exact ? places[chains[v]].module : no_id;
-                    }
-                    const auto scope = table.scope_of[v];
-                    return scope == no_id ? no_id : bound.of(v, scope).module;
+                    return named[static_cast<id>(index_of(ops_.graph(), vertex))];
                 });
         }
         return *modules;

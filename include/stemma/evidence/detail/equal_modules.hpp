@@ -2,15 +2,12 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
 
-#include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/hash.hpp>
-#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/is_elementwise.hpp>
-#include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
-#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -18,31 +15,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
-
-/// Returns: by module, a number that is equal for modules with the same parameter names below.
-/// Complexity: O(modules + bytes of names).
-template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] std::vector<std::uint64_t>
-find_parameter_patterns(const Ops& ops, const Modules& modules, const parameter_owners& owners) {
-    const tree_index& tree = modules.index();
-    std::vector<std::uint64_t> pattern(tree.size(), 0);
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        const std::string_view name = ops.parameter_name(p);
-        for (auto owner : owners.of(p)) {
-            pattern[owner] += hash_bytes(name.substr(name.rfind('.') + 1), 1);
-        }
-    }
-    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-        const std::string_view name = modules.name(m);
-        pattern[tree.parent(m)] += hash_mix(hash_bytes(name, 2), pattern[m]);
-    }
-    return pattern;
-}
 
 /// Finds what modules of one kind do last, after everything that reads their parameters: whatever
 /// follows each of them, regardless of the caller.
@@ -50,28 +26,20 @@ template <operator_view Ops, module_view Modules>
 class equal_modules {
 public:
     /// Requires: all arguments outlive it.
-    equal_modules(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
-                  const std::vector<std::uint64_t>& pattern, const functional_units<Ops>& units,
-                  const module_exits<Ops>& exits)
-        : ops_(ops)
-        , tree_(modules.index())
-        , code_(code)
-        , units_(units)
-        , exits_(exits)
-        , pattern_(pattern)
-        , vertex_(ops.graph()) {}
+    equal_modules(const region_facts<Ops, Modules>& facts, const functional_units<Ops>& units,
+                  const module_exits<Ops, Modules>& exits)
+        : facts_(facts), tree_(facts.tree), code_(facts.code), units_(units), exits_(exits) {}
 
     /// Calls `f(m, operators)` for each such module. Complexity: O(modules * log modules).
     template <class Function>
     void for_each_end(Function f) const {
         std::vector<std::pair<std::uint64_t, id>> kinds;
         for (id m = 1; m < tree_.size(); ++m) {
-            const bool holds = !tree_.is_leaf(m);
-            if (holds && !code_.is_list(m) && code_.owns_below(m)) {
-                kinds.emplace_back(pattern_[m], m);
+            if (!tree_.is_leaf(m) && !code_.is_list(m) && code_.owns_below(m)) {
+                kinds.emplace_back(code_.pattern(m), m);
             }
         }
-        std::sort(kinds.begin(), kinds.end());
+        range::sort(kinds);
         for (std::size_t first = 0, end = 0; first < kinds.size(); first = end) {
             for (end = first; end < kinds.size() && kinds[end].first == kinds[first].first; ++end) {
             }
@@ -133,17 +101,14 @@ public:
     }
 
 private:
-    [[nodiscard]] bool splits(id v) const {
-        const std::string_view type = ops_.op_type(vertex_[v]);
-        return type == "Slice" || type == "Split";
-    }
+    [[nodiscard]] bool splits(id v) const { return facts_.is(v, "Slice") || facts_.is(v, "Split"); }
 
     /// Whether what follows `v` splits its result and joins the parts elementwise.
     [[nodiscard]] bool gates(id v, const std::vector<id>& unit) const {
         bool split = !unit.empty() && !splits(unit.back());
-        units_.for_each_reader(v, [&](id w) { split = split && splits(w); });
-        return split && std::all_of(unit.begin(), unit.end(), [&](id w) {
-                   return splits(w) || is_elementwise(ops_.op_type(vertex_[w]));
+        facts_.for_each_reader(v, [&](id w) { split = split && splits(w); });
+        return split && range::all_of(unit, [&](id w) {
+                   return splits(w) || is_elementwise(facts_.type(w));
                });
     }
 
@@ -153,45 +118,35 @@ private:
     common_ends(const std::vector<std::pair<std::uint64_t, id>>& kinds, std::size_t first,
                 std::size_t end) const {
         constexpr std::size_t min_modules = 3;
+        const auto caller = [&](std::size_t i) {
+            return code_.pattern(tree_.parent(kinds[i].second));
+        };
+        const auto same_type = [&](id v, id w) { return facts_.type(v) == facts_.type(w); };
         std::vector<std::vector<id>> units;
         bool several_callers = false;
         for (auto i = first; i < end && end - first >= min_modules; ++i) {
-            const auto m = kinds[i].second;
-            const auto exit = exits_.only(m);
+            const auto exit = exits_.only(kinds[i].second);
             auto unit = exit == no_id ? std::vector<id>() : units_.behind(exit);
-            const bool fits = !unit.empty() && are_elementwise(unit, types()) &&
-                              (units.empty() || are_alike(unit, units.front()));
-            if (!fits) {
+            if (unit.empty() || !are_elementwise(unit, types()) ||
+                (!units.empty() && !range::equal(unit, units.front(), same_type))) {
                 return {};
             }
             units.push_back(std::move(unit));
-            several_callers =
-                several_callers || pattern_of_caller(m) != pattern_of_caller(kinds[first].second);
+            several_callers = several_callers || caller(i) != caller(first);
         }
         return several_callers ? units : std::vector<std::vector<id>>();
     }
 
-    [[nodiscard]] std::uint64_t pattern_of_caller(id m) const { return pattern_[tree_.parent(m)]; }
-
-    [[nodiscard]] bool are_alike(const std::vector<id>& a, const std::vector<id>& b) const {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](id v, id w) {
-            return std::string_view(ops_.op_type(vertex_[v])) ==
-                   std::string_view(ops_.op_type(vertex_[w]));
-        });
-    }
-
     /// Returns: what says the type of an operator.
     [[nodiscard]] auto types() const {
-        return [this](id v) { return ops_.op_type(vertex_[v]); };
+        return [this](id v) { return facts_.type(v); };
     }
 
-    const Ops& ops_;
+    const region_facts<Ops, Modules>& facts_;
     const tree_index& tree_;
     const module_code<Modules>& code_;
     const functional_units<Ops>& units_;
-    const module_exits<Ops>& exits_;
-    const std::vector<std::uint64_t>& pattern_; // see `find_parameter_patterns`
-    vertices_by_index<graph_of<Ops>> vertex_;
+    const module_exits<Ops, Modules>& exits_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

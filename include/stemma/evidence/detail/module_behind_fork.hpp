@@ -2,14 +2,13 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_MODULE_BEHIND_FORK_HPP
 #define STEMMA_EVIDENCE_DETAIL_MODULE_BEHIND_FORK_HPP
 
-#include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/model/detail/wired_operators.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <queue>
 #include <unordered_map>
@@ -20,42 +19,35 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the deepest module shared by everything after the fork of an operator's two inputs,
-/// `from` included; `no_id` if they do not fork within `max_steps` operators.
-///
-/// `vertex` and `position` are by vertex index, the latter in an order of the graph. `steady`
-/// operators are independent of data. `module_of(vertex)` is what is known of an operator, or
-/// `no_id`. Complexity: O(max_steps * log max_steps), and the edges of as many operators.
+/// `from` included; `no_id` if they do not fork within `max_steps` operators. `module_of(v)` is
+/// what is known of an operator, or `no_id`.
+/// Complexity: O(max_steps * log max_steps), and the edges of as many operators.
 template <operator_view Ops, class ModuleOf>
-[[nodiscard]] id module_behind_fork(const Ops& ops, const vertices_by_index<graph_of<Ops>>& vertex,
-                                    const std::vector<id>& position,
-                                    const std::vector<bool>& steady, const tree_index& tree,
-                                    operator_t<Ops> from, std::size_t max_steps,
-                                    ModuleOf module_of) {
-    const auto& graph = ops.graph();
+[[nodiscard]] id module_behind_fork(const wired_operators<Ops>& wires, const tree_index& tree,
+                                    id from, std::size_t max_steps, ModuleOf module_of) {
     std::priority_queue<std::pair<id, id>> open; // position and index, the last one first
     std::unordered_map<id, unsigned> inputs;     // by index: which of them it leads to
-    const auto reach = [&](operator_t<Ops> to, unsigned which) {
-        const auto u = static_cast<id>(index_of(graph, to));
-        if (steady[u]) {
+    const auto reach = [&](id u, unsigned which) {
+        if (wires.steady[u]) {
             return;
         }
         auto& sides = inputs[u];
         if (sides == 0) {
-            open.emplace(position[u], u);
+            open.emplace(wires.position[u], u);
         }
         sides |= which;
     };
     unsigned which = 1;
-    for (auto [in, last] = in_edges(from, graph); in != last; ++in, which = 2) {
-        reach(source(*in, graph), which);
+    for (const auto u : wires.producers(from)) {
+        reach(u, std::exchange(which, 2));
     }
     std::vector<id> seen; // the last one first
     while (!open.empty() && seen.size() < max_steps && inputs[open.top().second] != 3) {
         const auto u = open.top().second;
         open.pop();
         seen.push_back(u);
-        for (auto [in, last] = in_edges(vertex[u], graph); in != last; ++in) {
-            reach(source(*in, graph), inputs[u]);
+        for (const auto before : wires.producers(u)) {
+            reach(before, inputs[u]);
         }
     }
     if (open.empty() || inputs[open.top().second] != 3) {
@@ -65,12 +57,9 @@ template <operator_view Ops, class ModuleOf>
     around_both.add(module_of(from));
     std::unordered_set<id> behind{open.top().second};
     for (auto u = seen.rbegin(); u != seen.rend(); ++u) {
-        auto [in, last] = in_edges(vertex[*u], graph);
-        if (std::any_of(in, last, [&](const auto& edge) {
-                return behind.contains(static_cast<id>(index_of(graph, source(edge, graph))));
-            })) {
+        if (range::any_of(wires.producers(*u), [&](id w) { return behind.contains(w); })) {
             behind.insert(*u);
-            around_both.add(module_of(vertex[*u]));
+            around_both.add(module_of(*u));
         }
     }
     return around_both.get(tree);

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -10,6 +11,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -22,23 +24,26 @@ concept declaring_modules = requires(const Modules& modules, id m) {
     modules.parameter_count(m);
 };
 
-/// Which modules compute something themselves, as far as names tell.
+/// Which modules compute something themselves, and which are alike, as far as names tell.
 template <module_view Modules>
 class module_code {
 public:
-    /// Complexity: O(modules + parameters + reads), times the logarithm of the types.
+    /// Complexity: O(modules + reads + bytes of names), times the logarithm of the types.
     template <parameter_readers Ops>
     module_code(const Ops& ops, const Modules& modules, const parameter_owners& owners)
         : tree_(modules.index())
         , holds_only_numbers_(tree_.size(), false)
         , owns_below_(tree_.size(), false)
         , declares_below_(tree_.size(), false)
-        , stays_below_(tree_.size(), false) {
+        , stays_below_(tree_.size(), false)
+        , pattern_(tree_.size(), 0) {
         std::vector<bool> other(tree_.size(), false); // owns a parameter, or has a named child
         for (id p = 0; p < ops.parameter_count(); ++p) {
+            const std::string_view name = ops.parameter_name(p);
             for (auto owner : owners.of(p)) {
                 other[owner] = true;
                 owns_below_[owner] = true;
+                pattern_[owner] += hash_bytes(name.substr(name.rfind('.') + 1), 1);
             }
         }
         for (id m = 1; m < tree_.size(); ++m) {
@@ -49,6 +54,8 @@ public:
         const auto anonymous = types_without_owners(ops, modules, owners);
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             const auto above = tree_.parent(m);
+            const std::string_view name = modules.name(m);
+            pattern_[above] += hash_mix(hash_bytes(name, 2), pattern_[m]);
             owns_below_[above] = owns_below_[above] || owns_below_[m];
             if constexpr (declaring_modules<Modules>) {
                 const bool declares = modules.parameter_count(m) > 0;
@@ -74,6 +81,9 @@ public:
         }
         return m;
     }
+
+    /// Returns: a number that is equal for modules with the same parameter names below.
+    [[nodiscard]] std::uint64_t pattern(id m) const { return pattern_[m]; }
 
     /// Whether a module or a descendant owns a parameter.
     [[nodiscard]] bool owns_below(id m) const { return owns_below_[m]; }
@@ -139,6 +149,7 @@ private:
     std::vector<bool> owns_below_;
     std::vector<bool> declares_below_;
     std::vector<bool> stays_below_; // declares parameters that are not folded
+    std::vector<std::uint64_t> pattern_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -2,11 +2,10 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
 #define STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
 
-#include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/parameter_owners.hpp>
-#include <stemma/model/detail/functional_units.hpp>
+#include <stemma/evidence/detail/region_facts.hpp>
+#include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
 
@@ -15,23 +14,20 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// The operators that compute the results of modules.
-template <operator_view Ops>
+template <operator_view Ops, module_view Modules>
 class module_exits {
 public:
     /// `placed` is by vertex index, the module if known. Requires: all arguments outlive it.
     /// Complexity: O(V + E), times the depth of the tree.
-    module_exits(const Ops& ops, const tree_index& tree, const parameter_owners& owners,
-                 const functional_units<Ops>& units, const std::vector<id>& placed)
-        : tree_(tree)
-        , units_(units)
+    module_exits(const region_facts<Ops, Modules>& facts, const std::vector<id>& placed)
+        : facts_(facts)
         , placed_(placed)
         , reads_(placed.size())
-        , exit_(tree.size(), no_id)
-        , has_several_(tree.size(), false) {
-        const vertices_by_index<graph_of<Ops>> vertex(ops.graph());
+        , exit_(facts.tree.size(), no_id)
+        , has_several_(facts.tree.size(), false) {
         for (id v = 0; v < placed_.size(); ++v) {
-            ops.for_each_parameter(vertex[v], [&](id p) {
-                for (auto owner : owners.of(p)) {
+            facts.ops.for_each_parameter(facts.vertex(v), [&](id p) {
+                for (auto owner : facts.owners.of(p)) {
                     reads_[v].add(owner);
                 }
             });
@@ -51,26 +47,26 @@ public:
 
     /// Whether an operator belongs to a module; one fused from several belongs to each.
     [[nodiscard]] bool is_in(id v, id m) const {
+        const auto& tree = facts_.tree;
         const auto& read = reads_[v];
         return placed_[v] != no_id &&
-               (tree_.is_ancestor(m, placed_[v]) ||
+               (tree.is_ancestor(m, placed_[v]) ||
                 (read.low != no_id &&
-                 (tree_.is_ancestor(m, read.low) || tree_.is_ancestor(m, read.behind - 1))));
+                 (tree.is_ancestor(m, read.low) || tree.is_ancestor(m, read.behind - 1))));
     }
 
     /// Whether all readers of an operator's results belong to a module.
     [[nodiscard]] bool leads_to(id v, id m) const {
         bool all = true;
-        units_.for_each_reader(v, [&](id w) { all = all && is_in(w, m); });
+        facts_.for_each_reader(v, [&](id w) { all = all && is_in(w, m); });
         return all;
     }
 
 private:
     void note(id v, id from) {
-        bool ends = true; // no reader: an output of the model
-        units_.for_each_reader(v, [&](id) { ends = false; });
+        const bool ends = facts_.count_readers(v) == 0; // an output of the model
         for (auto m = placed_[v] == no_id ? no_id : from; m != no_id && m != 0;
-             m = tree_.parent(m)) {
+             m = facts_.tree.parent(m)) {
             if (!ends && leads_to(v, m)) {
                 return;
             }
@@ -79,8 +75,7 @@ private:
         }
     }
 
-    const tree_index& tree_;
-    const functional_units<Ops>& units_;
+    const region_facts<Ops, Modules>& facts_;
     const std::vector<id>& placed_;
     std::vector<common_module> reads_; // parameters of these
     std::vector<id> exit_;             // by module, the last one found

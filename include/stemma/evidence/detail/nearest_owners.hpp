@@ -56,6 +56,7 @@ public:
         return std::any_of(begin(), end(), [&](const entry& e) { return e.module == module; });
     }
 
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] const entry* begin() const noexcept { return entries_.data(); }
     [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
 
@@ -75,7 +76,7 @@ private:
 [[nodiscard]] inline id shared_around(const tree_index& tree, const std::vector<bool>& computes,
                                       id here, const nearest_owners& before,
                                       const nearest_owners& behind) {
-    if (behind.begin() == behind.end()) { // the end of a model
+    if (behind.empty()) { // the end of a model
         common_module all;
         for (const auto& e : before) {
             all.add(e.module == no_id ? 0 : around(tree, e.module));

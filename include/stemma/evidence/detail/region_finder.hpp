@@ -2,19 +2,15 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
 #define STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
 
-#include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/attention_blocks.hpp>
-#include <stemma/evidence/detail/context_facts.hpp>
 #include <stemma/evidence/detail/entered_modules.hpp>
 #include <stemma/evidence/detail/equal_modules.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/left_results.hpp>
 #include <stemma/evidence/detail/lone_owners.hpp>
-#include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/owners_around.hpp>
@@ -47,60 +43,40 @@ template <operator_view Ops, module_view Modules>
 class region_finder {
 public:
     explicit region_finder(evidence_context<Ops, Modules>& context)
-        : ops_(context.ops())
-        , graph_(ops_.graph())
-        , modules_(context.modules())
-        , tree_(context.index())
-        , owners_(context.owners())
-        , code_(ops_, modules_, owners_)
-        , order_(graph_)
-        , pattern_(find_parameter_patterns(ops_, modules_, owners_))
-        , steady_(context.independent())
-        , facts_(context)
+        : facts_(context)
+        , tree_(facts_.tree)
         , owner_(facts_.owner)
-        , named_(facts_.named)
-        , products_(facts_.products)
-        , lost_(facts_.lost)
+        , steady_(facts_.steady)
         , bare_(facts_.bare)
-        , vertex_(graph_)
-        , sums_(context.sums())
-        , position_(owner_.size(), no_id)
-        , around_(ops_, vertex_, owner_, named_, steady_, lost_, position_)
         , goes_on_(owner_.size(), false)
-        , met_(owner_.size(), false) {
-        id step = 0;
-        order_.forward([&](operator_t<Ops> v) { position_[index_of(graph_, v)] = step++; });
-    }
+        , met_(owner_.size(), false) {}
 
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
-        parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
-        const attention_blocks<Ops> attentions(ops_, bare_, steady_, lost_);
-        attentions.complete(facts_.attends, owner_);
-        attentions.complete_around(
-            modules_around_lone_owners(modules_, code_, owners_,
-                                       static_cast<id>(ops_.parameter_count())),
-            owner_);
-        skipped_products(ops_, modules_, code_, steady_, lost_, sums_, position_).complete(owner_);
+        parameter_blocks(facts_).complete();
+        const attention_blocks attentions(facts_);
+        attentions.complete();
+        attentions.complete_around(modules_around_lone_owners(facts_));
+        skipped_products(facts_).complete();
         std::vector<id> modules(owner_.size(), no_id);
-        for (std::size_t v = 0; v < modules.size(); ++v) {
-            lost_[v] = lost_[v] && owner_[v] == no_id;
+        for (id v = 0; v < modules.size(); ++v) {
+            facts_.lost[v] = facts_.lost[v] && owner_[v] == no_id;
             modules[v] = facts_.reads[v] == no_id && bare_[v] ? owner_[v] : no_id;
         }
         // Operators that join the results of several modules are certain enough to place their
         // neighbours.
         surround(modules);
-        for (std::size_t v = 0; v < modules.size(); ++v) {
+        for (id v = 0; v < modules.size(); ++v) {
             owner_[v] = joins_[v] ? modules[v] : owner_[v];
         }
         met_ = joins_;
         surround(modules);
-        entered_modules(ops_, modules_, code_, order_, steady_, lost_, owner_).refine(modules);
+        entered_modules(facts_).refine(modules);
         lay_out(modules);
         take_steps(modules);
-        for_each_stacked_result(ops_, [&](id part, id whole) {
-            if (bare_[part] && owner_[part] == no_id && !steady_[part]) {
-                modules[part] = owner_[whole] == no_id ? modules[whole] : owner_[whole];
+        for_each_stacked_result(facts_, [&](id part, id whole) {
+            if (is_open(part) && !steady_[part]) {
+                modules[part] = module_of(whole, modules);
             }
         });
         // Regions end where parameters are read, whoever ran there.
@@ -119,30 +95,48 @@ public:
     }
 
 private:
+    /// Whether only its neighbours can tell where an operator comes from.
+    [[nodiscard]] bool is_open(id v) const { return bare_[v] && owner_[v] == no_id; }
+
+    /// Returns: the module of an operator as far as known, else the one found.
+    [[nodiscard]] id module_of(id v, const std::vector<id>& modules) const {
+        return owner_[v] == no_id ? modules[v] : owner_[v];
+    }
+
+    /// Calls `f(v)` for the operators after their producers, or before them.
+    template <class Function>
+    void forward(Function f) const {
+        facts_.order.forward([&](operator_t<Ops> v) { f(number_of(v)); });
+    }
+    template <class Function>
+    void backward(Function f) const {
+        facts_.order.backward([&](operator_t<Ops> v) { f(number_of(v)); });
+    }
+    [[nodiscard]] id number_of(operator_t<Ops> v) const {
+        return static_cast<id>(index_of(facts_.ops.graph(), v));
+    }
+
     /// Assigns the operators of sequence members to them.
     void take_steps(std::vector<id>& modules) {
         std::vector<bool> free(modules.size());
-        std::vector<id> placed = modules;
-        for (std::size_t v = 0; v < modules.size(); ++v) {
-            free[v] = bare_[v] && owner_[v] == no_id && !steady_[v];
-            placed[v] = steady_[v] ? no_id : owner_[v] != no_id ? owner_[v] : modules[v];
+        std::vector<id> placed(modules.size());
+        for (id v = 0; v < modules.size(); ++v) {
+            free[v] = is_open(v) && !steady_[v];
+            placed[v] = steady_[v] ? no_id : module_of(v, modules);
         }
-        const functional_units<Ops> units(ops_, steady_, free);
-        const module_exits<Ops> exits(ops_, tree_, owners_, units, placed);
+        const functional_units<Ops> units(facts_, free);
+        const module_exits exits(facts_, placed);
         const auto give = [&](id module, const std::vector<id>& operators) {
             for (auto v : operators) {
                 modules[v] = module;
             }
         };
-        const equal_modules ends(ops_, modules_, code_, pattern_, units, exits);
+        const equal_modules ends(facts_, units, exits);
         ends.for_each_activated(give);
         ends.for_each_end(give);
         ends.for_each_gate(give);
-        const sequence_starts<Ops> starts(ops_, tree_, owners_,
-                                          find_sequence_heads(modules_, code_), steady_, free,
-                                          placed, units, exits);
-        sequence_steps<Ops, Modules> steps(ops_, modules_, code_, pattern_, units, exits, starts);
-        for (const auto& step : steps.run()) {
+        const sequence_starts starts(facts_, free, placed, units, exits);
+        for (const auto& step : sequence_steps(facts_, units, exits, starts).run()) {
             if (step.member == no_id) {
                 missing_.emplace_back(step.sequence, step.number);
             }
@@ -152,12 +146,11 @@ private:
 
     /// Layout conversions inserted for a runtime belong where the data come from.
     void follow_data(std::vector<id>& modules) const {
-        order_.forward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph_, vertex);
-            if (!bare_[v] || owner_[v] != no_id || !converts(vertex)) {
+        forward([&](id v) {
+            if (!is_open(v) || !converts(v)) {
                 return;
             }
-            if (const auto u = only_source(graph_, vertex, steady_); u != no_id) {
+            if (const auto u = facts_.only_producer(v); u != no_id) {
                 const auto module = owner_[u] == no_id ? modules[u] : fused_module(u);
                 modules[v] = module == no_id ? modules[v] : module;
             }
@@ -166,14 +159,14 @@ private:
 
     /// Returns: the owner of what an operator reads, or what calls it if more was fused in.
     [[nodiscard]] id fused_module(id v) const {
-        const auto sum = sums_.find(v);
+        const auto sum = facts_.sums.find(v);
         bool joined = false;
         if constexpr (joined_operators<Ops>) {
-            joined = ops_.is_joined(vertex_[v]);
+            joined = facts_.ops.is_joined(facts_.vertex(v));
         }
-        return sum != sums_.end() ? tree_.lca(owner_[v], sum->second)
-               : joined           ? around(tree_, owner_[v])
-                                  : owner_[v];
+        return sum != facts_.sums.end() ? tree_.lca(owner_[v], sum->second)
+               : joined                 ? around(tree_, owner_[v])
+                                        : owner_[v];
     }
 
     /// Data-independent computations, such as shapes and positions, serve their readers. A reader
@@ -182,16 +175,15 @@ private:
     /// called or not.
     void serve_readers(std::vector<id>& modules) const {
         const auto& direct = facts_.reads;
-        order_.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph_, vertex);
-            if (!steady_[v] || !bare_[v] || owner_[v] != no_id) {
+        const auto& named = facts_.named;
+        backward([&](id v) {
+            if (!steady_[v] || !is_open(v)) {
                 return;
             }
             common_module readers;
-            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
-                const auto w = index_of(graph_, target(*out, graph_));
-                const bool reads = named_[w] != no_id ? products_[w] : direct[w] != no_id;
-                const auto module = named_[w] != no_id   ? named_[w]
+            for (const auto w : facts_.readers(v)) {
+                const bool reads = named[w] != no_id ? facts_.products[w] : direct[w] != no_id;
+                const auto module = named[w] != no_id    ? named[w]
                                     : direct[w] != no_id ? direct[w]
                                                          : modules[w];
                 if (module != no_id) {
@@ -199,57 +191,55 @@ private:
                 }
             }
             const auto shared = readers.get(tree_);
-            modules[v] = is_constant(vertex) ? shared : caller(shared);
+            modules[v] = is_constant(v) ? shared : caller(shared);
         });
     }
 
     /// Whether a data-independent operator has no inputs to compute anything from.
-    [[nodiscard]] bool is_constant(operator_t<Ops> v) const {
-        const auto [in, last] = in_edges(v, graph_);
+    [[nodiscard]] bool is_constant(id v) const {
+        bool hides = false; // as a shape of data does
         if constexpr (data_aware_operators<Ops>) {
-            return in == last && !ops_.hides_data(v); // unlike a shape of data
+            hides = facts_.ops.hides_data(facts_.vertex(v));
         }
-        return in == last;
+        return facts_.producers(v).empty() && !hides;
     }
 
     /// Returns: the module, or its nearest ancestor that ran if it did not; `no_id` for `no_id`.
     [[nodiscard]] id caller(id module) const {
-        return module == no_id ? no_id : nearest_called(modules_, code_.nearest(module));
+        return module == no_id ? no_id
+                               : nearest_called(facts_.modules, facts_.code.nearest(module));
     }
 
     /// Assigns every other operator to the deepest module shared by the nearest owners before and
     /// after it: their common caller. Operators that join results also belong where these meet.
     void surround(std::vector<id>& modules) {
-        const auto before = around_.find_before(order_);
-        const auto behind = around_.find_behind(order_);
-        const auto skipped = skip_connections(ops_, modules_, code_, pattern_, facts_.attends,
-                                              position_, steady_, owner_)
-                                 .run(order_);
+        const owners_around nearest(facts_);
+        const auto before = nearest.find_before();
+        const auto behind = nearest.find_behind();
+        const auto skipped = skip_connections(facts_).run();
         std::vector<bool> goes_on = goes_on_; // operators between calls made by their module
         joins_.assign(modules.size(), false);
-        order_.forward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph_, vertex);
-            if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
+        forward([&](id v) {
+            if (!is_open(v) || steady_[v]) {
                 return;
             }
-            const auto between =
-                lost_[v] && behind[v].begin() == behind[v].end()
-                    ? 0
-                    : shared_around(tree_, facts_.computes, position_[v], before[v], behind[v]);
-            const auto joined = meeting_point(v, before, skipped[v]);
-            const left_results results(ops_, vertex_, tree_, steady_, owner_, behind);
-            joins_[v] =
-                joined != no_id && !tree_.is_ancestor(joined, between) && !results.holds(v, joined);
+            const auto between = facts_.lost[v] && behind[v].empty()
+                                     ? 0
+                                     : shared_around(tree_, facts_.computes, facts_.position[v],
+                                                     before[v], behind[v]);
+            const auto joined = meeting_point(nearest.find_inputs(v, before), skipped[v]);
+            joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between) &&
+                        !combines_left(facts_, behind, v, joined);
             modules[v] = joins_[v] ? joined : between;
             // A Concat puts parts together for its module; an Add may be the last thing its module
             // does.
-            const std::string_view type = ops_.op_type(vertex);
-            goes_on[v] = joins_[v] && (type == "Concat" || (skipped[v] == no_id && type != "Add"));
-            const auto u = only_source(graph_, vertex, steady_);
+            goes_on[v] = joins_[v] &&
+                         (facts_.is(v, "Concat") || (skipped[v] == no_id && !facts_.is(v, "Add")));
+            const auto u = facts_.only_producer(v);
             if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
-                (arranges(vertex) || converts(vertex)) && !makes_groups(vertex) &&
-                !serves_beside(v, owner_[u] != no_id ? owner_[u] : modules[u])) {
-                modules[v] = owner_[u] != no_id ? owner_[u] : modules[u];
+                (arranges(v) || converts(v)) && !makes_groups(v) &&
+                !serves_beside(v, module_of(u, modules))) {
+                modules[v] = module_of(u, modules);
                 goes_on[v] = true;
             }
         });
@@ -260,21 +250,19 @@ private:
     /// What is computed before any parameter is read serves all of its first readers.
     void place_inputs(const std::vector<nearest_owners>& before,
                       const std::vector<nearest_owners>& behind, std::vector<id>& modules) const {
-        const auto comes_first = [&](std::size_t v) {
-            return owner_[v] == no_id && before[v].begin() == before[v].end();
-        };
+        const auto comes_first = [&](id v) { return owner_[v] == no_id && before[v].empty(); };
         common_module first;
-        for (std::size_t v = 0; v < modules.size(); ++v) {
-            bool reads_first = owner_[v] != no_id && before[v].begin() == before[v].end();
-            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last && !steady_[v]; ++in) {
-                const auto u = index_of(graph_, source(*in, graph_));
-                reads_first = reads_first || (!steady_[u] && comes_first(u) && !comes_first(v));
-            }
-            const auto module = owner_[v] != no_id ? owner_[v] : modules[v];
+        for (id v = 0; v < modules.size(); ++v) {
+            const bool reads_first =
+                (owner_[v] != no_id && before[v].empty()) ||
+                (!steady_[v] && !comes_first(v) && range::any_of(facts_.producers(v), [&](id u) {
+                    return !steady_[u] && comes_first(u);
+                }));
+            const auto module = module_of(v, modules);
             first.add(reads_first && module != no_id ? around(tree_, module) : no_id);
         }
-        for (std::size_t v = 0; v < modules.size() && first.low + 1 < first.behind; ++v) {
-            if (bare_[v] && !steady_[v] && comes_first(v) && behind[v].begin() != behind[v].end()) {
+        for (id v = 0; v < modules.size() && first.low + 1 < first.behind; ++v) {
+            if (bare_[v] && !steady_[v] && comes_first(v) && !behind[v].empty()) {
                 modules[v] = first.get(tree_);
             }
         }
@@ -283,22 +271,18 @@ private:
     /// Assigns operators that only rearrange values for a module that computes with parameters
     /// itself to that module.
     void lay_out(std::vector<id>& modules) const {
-        order_.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph_, vertex);
-            if (!bare_[v] || owner_[v] != no_id || steady_[v] || !arranges(vertex)) {
+        backward([&](id v) {
+            if (!is_open(v) || steady_[v] || !arranges(v)) {
                 return;
             }
             common_module readers;
             bool all = true;
             bool direct = false;
-            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
-                const auto w = index_of(graph_, target(*out, graph_));
-                if (!steady_[w]) {
-                    all = all && owner_[w] != no_id;
-                    direct = direct || computes_itself(w);
-                    readers.add(owner_[w]);
-                }
-            }
+            facts_.for_each_reader(v, [&](id w) {
+                all = all && owner_[w] != no_id;
+                direct = direct || computes_itself(w);
+                readers.add(owner_[w]);
+            });
             if (all && direct && readers.low + 1 == readers.behind) {
                 modules[v] = readers.low;
             }
@@ -306,36 +290,34 @@ private:
     }
 
     /// Whether an operator reads parameters of a module that has children.
-    [[nodiscard]] bool computes_itself(std::size_t v) const {
-        return owner_[v] != no_id && named_[v] == no_id && !met_[v] && !tree_.is_leaf(owner_[v]);
+    [[nodiscard]] bool computes_itself(id v) const {
+        return owner_[v] != no_id && facts_.named[v] == no_id && !met_[v] &&
+               !tree_.is_leaf(owner_[v]);
     }
 
     /// Whether an operator only rearranges its input, as a module does with its own results.
-    [[nodiscard]] bool arranges(operator_t<Ops> v) const { return is_layout(ops_.op_type(v)); }
+    [[nodiscard]] bool arranges(id v) const { return is_layout(facts_.type(v)); }
 
     /// Whether an operator was inserted for a runtime, which lays out values differently.
-    [[nodiscard]] bool converts(operator_t<Ops> v) const { return is_conversion(ops_.op_type(v)); }
+    [[nodiscard]] bool converts(id v) const { return is_conversion(facts_.type(v)); }
 
     /// Whether an operator reshapes for a group normalization, which does that itself.
-    [[nodiscard]] bool makes_groups(operator_t<Ops> v) const {
-        const auto [out, last] = out_edges(v, graph_);
-        return out != last &&
-               std::string_view(ops_.op_type(target(*out, graph_))) == "InstanceNormalization";
+    [[nodiscard]] bool makes_groups(id v) const {
+        const auto readers = facts_.readers(v);
+        return !readers.empty() && facts_.is(readers.front(), "InstanceNormalization");
     }
 
     /// Whether an operator lays out a result of `module` only for a module beside that.
-    [[nodiscard]] bool serves_beside(std::size_t v, id module) const {
-        const auto inner = transposed_module(ops_, vertex_, owner_, v);
+    [[nodiscard]] bool serves_beside(id v, id module) const {
+        const auto inner = transposed_module(facts_, v);
         return inner != no_id && !tree_.is_ancestor(module, inner);
     }
 
     /// Returns: where the results that an operator joins meet: in the parent of what it skips, else
     /// in the deepest module shared by owners before two of its inputs, not too far apart in their
     /// order; `no_id` if it joins none.
-    [[nodiscard]] id meeting_point(std::size_t v, const std::vector<nearest_owners>& before,
-                                   id residual) const {
+    [[nodiscard]] id meeting_point(const std::vector<nearest_owners>& inputs, id residual) const {
         constexpr std::size_t max_inputs = 64;
-        const auto inputs = around_.find_inputs(vertex_[v], before);
         id best = residual;
         for (std::size_t i = 0; i < inputs.size() && residual == no_id; ++i) {
             // What meets was most often computed one after the other.
@@ -349,25 +331,11 @@ private:
         return best;
     }
 
-    const Ops& ops_;
-    const graph_of<Ops>& graph_;
-    const Modules& modules_;
-    const tree_index& tree_;
-    const parameter_owners& owners_;
-    module_code<Modules> code_;
-    sweep_order<graph_of<Ops>> order_;
-    std::vector<std::uint64_t> pattern_; // by module
-    const std::vector<bool>& steady_;    // independent of data
     region_facts<Ops, Modules> facts_;
+    const tree_index& tree_;
     std::vector<id>& owner_; // module whose parameters an operator reads, or helps read
-    const std::vector<id>& named_;
-    const std::vector<bool>& products_;
-    std::vector<bool>& lost_; // reads weights of unknown modules
+    const std::vector<bool>& steady_;
     const std::vector<bool>& bare_;
-    vertices_by_index<graph_of<Ops>> vertex_;
-    const std::unordered_map<id, id>& sums_; // modules of operators with an addition fused in
-    std::vector<id> position_;               // in the order of the graph
-    owners_around<Ops> around_;
     std::vector<std::pair<id, std::uint64_t>> missing_;
     std::vector<bool> goes_on_; // joins results that its module processes further
     std::vector<bool> joins_;   // joins results of several modules

@@ -2,13 +2,13 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_SEQUENCE_STARTS_HPP
 #define STEMMA_EVIDENCE_DETAIL_SEQUENCE_STARTS_HPP
 
-#include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/evidence/detail/sibling_order.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_view.hpp>
@@ -74,37 +74,31 @@ template <module_view Modules>
 
 /// Finds the steps that only lead to a module: what a sequence does before its first member with
 /// parameters.
-template <operator_view Ops>
+template <operator_view Ops, module_view Modules>
 class sequence_starts {
 public:
-    /// `heads` are the modules in question, `free` operators those whose modules are unknown, by
-    /// vertex index; `placed` is the module of others if known. Requires: all arguments outlive it.
-    /// Complexity: O(E * depth of the tree).
-    sequence_starts(const Ops& ops, const tree_index& tree, const parameter_owners& owners,
-                    const std::vector<bool>& heads, const std::vector<bool>& steady,
-                    const std::vector<bool>& free, const std::vector<id>& placed,
-                    const functional_units<Ops>& units, const module_exits<Ops>& exits)
-        : ops_(ops)
-        , tree_(tree)
-        , owners_(owners)
-        , steady_(steady)
+    /// `free` are the operators whose modules are unknown, `placed` is the module of others if
+    /// known. Requires: all arguments outlive it. Complexity: O(E * depth of the tree).
+    sequence_starts(const region_facts<Ops, Modules>& facts, const std::vector<bool>& free,
+                    const std::vector<id>& placed, const functional_units<Ops>& units,
+                    const module_exits<Ops, Modules>& exits)
+        : facts_(facts)
         , free_(free)
         , units_(units)
         , exits_(exits)
-        , vertex_(ops.graph())
-        , entry_(tree.size(), no_id)
-        , has_several_(tree.size(), false) {
-        if (std::find(heads.begin(), heads.end(), true) == heads.end()) {
+        , entry_(facts.tree.size(), no_id)
+        , has_several_(facts.tree.size(), false) {
+        const auto heads = find_sequence_heads(facts.modules, facts.code);
+        if (!range::contains(heads, true)) {
             return;
         }
         for (id v = 0; v < placed.size(); ++v) {
-            if (steady_[v] || placed[v] == no_id) {
+            if (facts.steady[v] || placed[v] == no_id) {
                 continue;
             }
-            for (auto [in, last] = in_edges(vertex_[v], ops.graph()); in != last; ++in) {
-                const auto u = static_cast<id>(index_of(ops.graph(), source(*in, ops.graph())));
-                for (auto m = placed[v]; m != 0 && !steady_[u] && !exits_.is_in(u, m);
-                     m = tree.parent(m)) {
+            for (const auto u : facts.producers(v)) {
+                for (auto m = placed[v]; m != 0 && !facts.steady[u] && !exits_.is_in(u, m);
+                     m = facts.tree.parent(m)) {
                     has_several_[m] = has_several_[m] || (entry_[m] != no_id && entry_[m] != v);
                     entry_[m] = heads[m] ? v : no_id;
                 }
@@ -119,18 +113,15 @@ public:
     /// elsewhere; none if they are more than `most`. Back to another value, one of them must be a
     /// normalization, as others might be of the module before, unless the model is the sequence.
     [[nodiscard]] std::vector<std::vector<id>> before(id m, std::size_t most) const {
-        if (entry_[m] == no_id || has_several_[m]) {
-            return {};
-        }
-        if (starts_inside(entry_[m])) {
+        if (entry_[m] == no_id || has_several_[m] || starts_inside(entry_[m])) {
             return {};
         }
         std::vector<id> region;
         const auto is_inside = [&](id v) {
-            return exits_.is_in(v, m) || std::find(region.begin(), region.end(), v) != region.end();
+            return exits_.is_in(v, m) || range::contains(region, v);
         };
         auto [from, complete] = collect(m, region, is_inside);
-        bool sure = tree_.parent(m) == 0;
+        bool sure = facts_.tree.parent(m) == 0;
         std::vector<std::vector<id>> steps;
         const auto first = only_input_reader(region, is_inside);
         if (first.v != no_id && (sure || first.forks)) {
@@ -142,7 +133,7 @@ public:
             if (from == no_id || region.empty()) {
                 return {};
             }
-            units_.for_each_reader(from, [&](id w) { sure = sure || !is_inside(w); });
+            facts_.for_each_reader(from, [&](id w) { sure = sure || !is_inside(w); });
         }
         for (auto v = from == no_id ? first.v : from; v == from || !exits_.leads_to(v, m);
              v = steps.back().back()) {
@@ -153,30 +144,24 @@ public:
             steps.push_back(std::move(unit));
         }
         join_groups(steps);
-        sure = sure || std::any_of(steps.begin(), steps.end(),
-                                   [&](const auto& step) { return normalizes(step); });
+        sure = sure || range::any_of(steps, [&](const auto& step) { return normalizes(step); });
         return sure && steps.size() <= most ? steps : std::vector<std::vector<id>>();
     }
 
     /// Whether a step is a normalization, which the parameters of some module scale.
     [[nodiscard]] bool normalizes(const std::vector<id>& step) const {
-        return std::any_of(step.begin(), step.end(),
-                           [&](id v) { return is(v, "InstanceNormalization"); });
+        return range::any_of(step, [&](id v) { return facts_.is(v, "InstanceNormalization"); });
     }
 
 private:
-    [[nodiscard]] bool is(id v, std::string_view type) const {
-        return std::string_view(ops_.op_type(vertex_[v])) == type;
-    }
-
     /// Whether an operator was joined from several, and the parameters of the first have no name:
     /// that one may be of a member before.
     [[nodiscard]] bool starts_inside(id v) const {
         bool lost = false;
         if constexpr (joined_operators<Ops>) {
-            ops_.for_each_parameter(vertex_[v],
-                                    [&](id p) { lost = lost || owners_.of(p).empty(); });
-            lost = lost && ops_.is_joined(vertex_[v]);
+            facts_.ops.for_each_parameter(
+                facts_.vertex(v), [&](id p) { lost = lost || facts_.owners.of(p).empty(); });
+            lost = lost && facts_.ops.is_joined(facts_.vertex(v));
         }
         return lost;
     }
@@ -184,9 +169,9 @@ private:
     /// Calls `f(input)` for the inputs of the model that an operator reads.
     template <class Function>
     void for_each_input(id v, Function f) const {
-        if constexpr (requires { ops_.for_each_data(vertex_[v], f); }) {
-            if (!steady_[v]) {
-                ops_.for_each_data(vertex_[v], f);
+        if constexpr (requires { facts_.ops.for_each_data(facts_.vertex(v), f); }) {
+            if (!facts_.steady[v]) {
+                facts_.ops.for_each_data(facts_.vertex(v), f);
             }
         }
     }
@@ -206,10 +191,9 @@ private:
         std::size_t reads = 0;
         bool computed = false;
         for (auto v : region) {
-            for (auto [in, last] = in_edges(vertex_[v], ops_.graph()); in != last; ++in) {
-                const auto u = static_cast<id>(index_of(ops_.graph(), source(*in, ops_.graph())));
-                computed = computed || (!steady_[u] && !is_inside(u));
-            }
+            computed = computed || range::any_of(facts_.producers(v), [&](id u) {
+                           return !facts_.steady[u] && !is_inside(u);
+                       });
             for_each_input(v, [&](id input) {
                 ++reads;
                 result.v = v;
@@ -236,11 +220,8 @@ private:
             outside.clear();
             for (std::size_t i = 0; i <= region.size(); ++i) {
                 const auto v = i == region.size() ? entry_[m] : region[i];
-                for (auto [in, last] = in_edges(vertex_[v], ops_.graph()); in != last; ++in) {
-                    const auto u =
-                        static_cast<id>(index_of(ops_.graph(), source(*in, ops_.graph())));
-                    if (!steady_[u] && !is_inside(u) &&
-                        std::find(outside.begin(), outside.end(), u) == outside.end()) {
+                for (const auto u : facts_.producers(v)) {
+                    if (!facts_.steady[u] && !is_inside(u) && !range::contains(outside, u)) {
                         outside.push_back(u);
                     }
                 }
@@ -250,10 +231,9 @@ private:
                 only = outside.front();
             }
             for (auto u : outside) {
-                bool leads_inside = free_[u];
-                units_.for_each_reader(u,
-                                       [&](id w) { leads_inside = leads_inside && is_inside(w); });
-                if (leads_inside) {
+                if (free_[u] && range::all_of(facts_.readers(u), [&](id w) {
+                        return facts_.steady[w] || is_inside(w);
+                    })) {
                     region.push_back(u);
                     grows = true;
                     break;
@@ -266,8 +246,8 @@ private:
     /// Joins the steps of a normalization of groups to one.
     void join_groups(std::vector<std::vector<id>>& steps) const {
         for (std::size_t i = 1; i + 1 < steps.size(); ++i) {
-            if (normalizes(steps[i]) && is(steps[i - 1].back(), "Reshape") &&
-                is(steps[i + 1].front(), "Reshape")) {
+            if (normalizes(steps[i]) && facts_.is(steps[i - 1].back(), "Reshape") &&
+                facts_.is(steps[i + 1].front(), "Reshape")) {
                 auto& whole = steps[i - 1];
                 whole.insert(whole.end(), steps[i].begin(), steps[i].end());
                 whole.insert(whole.end(), steps[i + 1].begin(), steps[i + 1].end());
@@ -277,14 +257,10 @@ private:
         }
     }
 
-    const Ops& ops_;
-    const tree_index& tree_;
-    const parameter_owners& owners_;
-    const std::vector<bool>& steady_;
+    const region_facts<Ops, Modules>& facts_;
     const std::vector<bool>& free_;
     const functional_units<Ops>& units_;
-    const module_exits<Ops>& exits_;
-    vertices_by_index<graph_of<Ops>> vertex_;
+    const module_exits<Ops, Modules>& exits_;
     std::vector<id> entry_; // by module, the operator that reads what others computed
     std::vector<bool> has_several_;
     std::unordered_multimap<id, id> reads_input_; // operators by input of the model

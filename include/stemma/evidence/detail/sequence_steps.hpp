@@ -2,16 +2,14 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
 #define STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
 
-#include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/range.hpp>
-#include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/is_product.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
-#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/detail/sibling_order.hpp>
 #include <stemma/model/detail/functional_units.hpp>
@@ -44,18 +42,15 @@ template <operator_view Ops, module_view Modules>
 class sequence_steps {
 public:
     /// Requires: all arguments outlive it.
-    sequence_steps(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
-                   const std::vector<std::uint64_t>& pattern, const functional_units<Ops>& units,
-                   const module_exits<Ops>& exits, const sequence_starts<Ops>& starts)
-        : ops_(ops)
-        , modules_(modules)
-        , tree_(modules.index())
-        , code_(code)
-        , pattern_(pattern)
+    sequence_steps(const region_facts<Ops, Modules>& facts, const functional_units<Ops>& units,
+                   const module_exits<Ops, Modules>& exits,
+                   const sequence_starts<Ops, Modules>& starts)
+        : facts_(facts)
+        , tree_(facts.tree)
+        , code_(facts.code)
         , units_(units)
         , exits_(exits)
-        , starts_(starts)
-        , vertex_(ops.graph()) {}
+        , starts_(starts) {}
 
     /// Complexity: O(modules * log modules), and O(operators between members).
     [[nodiscard]] std::vector<sequence_step> run() {
@@ -74,15 +69,20 @@ private:
         id module = no_id;
     };
 
-    void look_at(id sequence) {
+    /// Returns: the members of a sequence, by number.
+    [[nodiscard]] std::vector<member> members_of(id sequence) const {
         std::vector<member> members;
         for (auto m = sequence + 1; m < tree_.end(sequence); m = tree_.end(m)) {
-            if (const auto number = list_place(modules_.name(m))) {
+            if (const auto number = list_place(facts_.modules.name(m))) {
                 members.push_back({*number, m});
             }
         }
-        std::sort(members.begin(), members.end(),
-                  [](const member& a, const member& b) { return a.number < b.number; });
+        range::sort(members, [](const member& a, const member& b) { return a.number < b.number; });
+        return members;
+    }
+
+    void look_at(id sequence) {
+        const auto members = members_of(sequence);
         // A list of modules has uniform members; anything else is a sequence.
         bool leaves = false;
         bool lists = false;
@@ -172,7 +172,7 @@ private:
         std::map<std::pair<std::uint64_t, std::string>, std::size_t> counts;
         std::vector<bool> has_end(tree_.size(), false);
         for (const auto& [sequence, types] : ends_) {
-            ++counts[{pattern_[sequence], types}];
+            ++counts[{code_.pattern(sequence), types}];
             has_end[sequence] = true;
         }
         constexpr std::size_t several = 2;
@@ -182,7 +182,7 @@ private:
                 continue;
             }
             const auto unit = units_.behind(exits_.only(m));
-            const auto alike = counts.find({pattern_[m], types_of(unit)});
+            const auto alike = counts.find({code_.pattern(m), types_of(unit)});
             if (unit.empty() || alike == counts.end() || alike->second < several) {
                 continue;
             }
@@ -192,7 +192,7 @@ private:
         // Operators go to an end that has them, the last of several.
         const auto first = steps_.size();
         steps_.insert(steps_.end(), ends.begin(), ends.end());
-        std::vector<bool> taken(num_vertices(ops_.graph()), false);
+        std::vector<bool> taken(facts_.size(), false);
         for (auto i = steps_.size(); i-- > 0;) {
             std::erase_if(steps_[i].operators, [&](id v) { return taken[v]; });
             for (std::size_t o = 0; i >= first && o < steps_[i].operators.size(); ++o) {
@@ -205,7 +205,7 @@ private:
     [[nodiscard]] std::string types_of(const std::vector<id>& unit) const {
         std::string types;
         for (auto v : unit) {
-            types.append(ops_.op_type(vertex_[v])).push_back(' ');
+            types.append(facts_.type(v)).push_back(' ');
         }
         return types;
     }
@@ -257,7 +257,7 @@ private:
         }
         if constexpr (joined_operators<Ops>) {
             // The first gap may be the activation that was fused into the member before.
-            if (vacant.size() == units.size() + 1 && ops_.is_joined(vertex_[first])) {
+            if (vacant.size() == units.size() + 1 && facts_.ops.is_joined(facts_.vertex(first))) {
                 vacant.erase(vacant.begin());
             }
         }
@@ -278,7 +278,7 @@ private:
             // A gap that remains does nothing any more, like a dropout: it comes last.
             take(vacant.front(), sequence, std::move(units.front()));
         } else if (vacant.empty() && units.size() == 1 &&
-                   may_activate(units.front(), [&](id v) { return ops_.op_type(vertex_[v]); }) &&
+                   may_activate(units.front(), [&](id v) { return facts_.type(v); }) &&
                    (mixed || (holds_several(members[a].module) &&
                               !follows(members.back().module, units.front())))) {
             look_inside(members[a].module, units.front());
@@ -326,17 +326,11 @@ private:
 
     /// Returns: the place behind the last member with parameters; 0 if there is none.
     [[nodiscard]] member find_end(id m) const {
+        const auto held = members_of(m);
         member last{0, no_id};
-        std::vector<member> held;
-        for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
-            if (const auto number = list_place(modules_.name(c))) {
-                held.push_back({*number, c});
-                const bool owns = code_.owns_below(c);
-                last = owns && *number >= last.number ? held.back() : last;
-            }
+        for (const auto& one : held) {
+            last = code_.owns_below(one.module) ? one : last;
         }
-        std::sort(held.begin(), held.end(),
-                  [](const member& a, const member& b) { return a.number < b.number; });
         member vacant{last.number + 1, no_id};
         for (const auto& one : held) {
             const bool next = one.number == vacant.number;
@@ -364,7 +358,7 @@ private:
 
     /// Whether a step multiplies by a weight, whose name is lost then.
     [[nodiscard]] bool multiplies(const std::vector<id>& unit) const {
-        return range::any_of(unit, [&](id v) { return is_product(ops_.op_type(vertex_[v])); });
+        return range::any_of(unit, [&](id v) { return is_product(facts_.type(v)); });
     }
 
     /// Whether a step reads a weight, whose name is lost then: its owner is not folded away.
@@ -372,11 +366,12 @@ private:
         bool any = false;
         if constexpr (sized_parameters<Ops>) {
             if (weights_.empty()) {
-                weights_ = mark_matrices(ops_);
+                weights_ = mark_matrices(facts_.ops);
             }
             for (const auto& unit : units) {
                 for (auto v : unit) {
-                    ops_.for_each_parameter(vertex_[v], [&](id p) { any = any || weights_[p]; });
+                    facts_.ops.for_each_parameter(facts_.vertex(v),
+                                                  [&](id p) { any = any || weights_[p]; });
                 }
             }
         }
@@ -384,24 +379,18 @@ private:
     }
 
     [[nodiscard]] bool is_transpose(const std::vector<id>& unit) const {
-        return unit.size() == 1 &&
-               std::string_view(ops_.op_type(vertex_[unit.front()])) == "Transpose";
+        return unit.size() == 1 && facts_.is(unit.front(), "Transpose");
     }
 
     /// Whether an exporter may have folded what follows into an operator.
-    [[nodiscard]] bool is_convolution(id v) const {
-        return std::string_view(ops_.op_type(vertex_[v])).starts_with("Conv");
-    }
+    [[nodiscard]] bool is_convolution(id v) const { return facts_.type(v).starts_with("Conv"); }
 
-    const Ops& ops_;
-    const Modules& modules_;
+    const region_facts<Ops, Modules>& facts_;
     const tree_index& tree_;
     const module_code<Modules>& code_;
-    const std::vector<std::uint64_t>& pattern_; // see `find_parameter_patterns`
     const functional_units<Ops>& units_;
-    const module_exits<Ops>& exits_;
-    const sequence_starts<Ops>& starts_;
-    vertices_by_index<graph_of<Ops>> vertex_;
+    const module_exits<Ops, Modules>& exits_;
+    const sequence_starts<Ops, Modules>& starts_;
     std::vector<sequence_step> steps_;
     std::vector<bool> weights_;                    // by parameter, once asked for
     std::vector<std::pair<id, std::string>> ends_; // sequences and the types of their last step

@@ -2,17 +2,15 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_SKIP_CONNECTIONS_HPP
 #define STEMMA_EVIDENCE_DETAIL_SKIP_CONNECTIONS_HPP
 
-#include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/module_behind_fork.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
-#include <stemma/evidence/detail/parameter_blocks.hpp>
+#include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
@@ -20,7 +18,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -31,31 +28,19 @@ namespace stemma::inline STEMMA_ABI::detail {
 template <operator_view Ops, module_view Modules>
 class skip_connections {
 public:
-    /// By vertex index: `position` in an order of the graph, `steady` operators are independent of
-    /// data, `owner` is the module of an operator if known. By module: `pattern` is equal for those
-    /// of one kind, `attends` is set for attentions of torch. Requires: all arguments outlive it.
-    /// Complexity: O(V + E + modules).
-    skip_connections(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
-                     const std::vector<std::uint64_t>& pattern, const std::vector<bool>& attends,
-                     const std::vector<id>& position, const std::vector<bool>& steady,
-                     const std::vector<id>& owner)
-        : ops_(ops)
-        , tree_(modules.index())
-        , code_(code)
-        , pattern_(pattern)
-        , attends_(attends)
-        , position_(position)
-        , steady_(steady)
-        , owner_(owner)
-        , vertex_(ops.graph())
+    /// Requires: `facts` outlives it. Complexity: O(V + E + modules).
+    explicit skip_connections(const region_facts<Ops, Modules>& facts)
+        : facts_(facts)
+        , tree_(facts.tree)
+        , code_(facts.code)
         , first_(tree_.size(), no_id)
         , last_(tree_.size(), 0)
         , skipped_kind_(tree_.size(), 0)
         , adds_(tree_.size(), false) {
-        for (std::size_t v = 0; v < owner_.size(); ++v) {
-            if (owner_[v] != no_id) {
-                first_[owner_[v]] = std::min(first_[owner_[v]], position_[v]);
-                last_[owner_[v]] = std::max(last_[owner_[v]], position_[v]);
+        for (id v = 0; v < facts.size(); ++v) {
+            if (const auto m = facts.owner[v]; m != no_id) {
+                first_[m] = std::min(first_[m], facts.position[v]);
+                last_[m] = std::max(last_[m], facts.position[v]);
             }
         }
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
@@ -67,24 +52,25 @@ public:
 
     /// Returns: by vertex index, the module where a skip connection ends, or `no_id`.
     /// Complexity: O(V + E), and a bounded number of operators for each join.
-    [[nodiscard]] std::vector<id> run(const sweep_order<graph_of<Ops>>& order) {
-        auto modules =
-            residual_modules(propagation_problem<Ops>{ops_, tree_, order, owner_, &steady_});
-        for (std::size_t v = 0; v < modules.size(); ++v) {
+    [[nodiscard]] std::vector<id> run() {
+        auto modules = residual_modules(propagation_problem<Ops>{facts_.ops, tree_, facts_.order,
+                                                                 facts_.owner, &facts_.steady});
+        for (id v = 0; v < modules.size(); ++v) {
             // A single call that is skipped says little about its caller.
             if (modules[v] != no_id && around(tree_, modules[v]) != modules[v]) {
                 modules[v] = no_id;
             }
-            if (modules[v] != no_id && is(v, "Add")) {
+            if (modules[v] != no_id && facts_.is(v, "Add")) {
                 note(code_.nearest(modules[v]), v);
             }
         }
-        for (std::size_t v = 0; v < modules.size(); ++v) {
-            if (modules[v] != no_id && is(v, "Add")) {
+        for (id v = 0; v < modules.size(); ++v) {
+            if (modules[v] != no_id && facts_.is(v, "Add")) {
                 modules[v] = adding_module(code_.nearest(modules[v]), v);
-            } else if (!is(v, "Mul")) {
-                modules[v] = is(v, "Concat") && owner_[v] == no_id ? passed_by(v) : no_id;
-            } else if (modules[v] == no_id && owner_[v] == no_id && reads_converted(v)) {
+            } else if (!facts_.is(v, "Mul")) {
+                modules[v] =
+                    facts_.is(v, "Concat") && facts_.owner[v] == no_id ? passed_by(v) : no_id;
+            } else if (modules[v] == no_id && facts_.owner[v] == no_id && reads_converted(v)) {
                 const auto m = behind_fork(v);
                 modules[v] = m == no_id ? no_id : code_.nearest(around(tree_, m));
             }
@@ -93,31 +79,27 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is(std::size_t v, std::string_view type) const {
-        return std::string_view(ops_.op_type(vertex_[v])) == type;
-    }
-
     /// Records which modules add, and which are skipped as a whole.
-    void note(id m, std::size_t v) {
+    void note(id m, id v) {
         if (m == 0 || !is_whole(m, v)) {
             adds_[m] = true;
             return;
         }
         const auto above = tree_.parent(m);
         auto& kind = skipped_kind_[above];
-        adds_[above] = adds_[above] || (kind != 0 && kind != pattern_[m]);
-        kind = pattern_[m];
+        adds_[above] = adds_[above] || (kind != 0 && kind != code_.pattern(m));
+        kind = code_.pattern(m);
     }
 
     /// Returns: the module that adds the result of `m`, or of some of its steps, to what that was
     /// computed from: the caller of `m` if it adds more than the results of such modules, or has
     /// no other purpose, or if `m` is an attention of torch, which adds nothing to its result.
-    [[nodiscard]] id adding_module(id m, std::size_t v) const {
+    [[nodiscard]] id adding_module(id m, id v) const {
         if (m == 0 || !is_whole(m, v)) {
             return m;
         }
         const auto above = tree_.parent(m);
-        if (attends_[m]) {
+        if (facts_.attends[m]) {
             return code_.nearest(above);
         }
         const bool wraps = first_[above] == first_[m] && last_[above] == last_[m];
@@ -125,24 +107,22 @@ private:
     }
 
     /// Whether all operators of a module are between the fork and the end of a skip connection.
-    [[nodiscard]] bool is_whole(id m, std::size_t v) const {
-        auto fork = position_[v];
-        for (auto [in, last] = in_edges(vertex_[v], ops_.graph()); in != last; ++in) {
-            fork = std::min(fork, position_[index_of(ops_.graph(), source(*in, ops_.graph()))]);
+    [[nodiscard]] bool is_whole(id m, id v) const {
+        auto fork = facts_.position[v];
+        for (const auto u : facts_.producers(v)) {
+            fork = std::min(fork, facts_.position[u]);
         }
-        return first_[m] > fork && last_[m] < position_[v];
+        return first_[m] > fork && last_[m] < facts_.position[v];
     }
 
     /// Whether a runtime's conversions of layouts hide that one input is computed from another.
-    [[nodiscard]] bool reads_converted(std::size_t v) const {
-        auto [in, last] = in_edges(vertex_[v], ops_.graph());
-        return std::any_of(in, last, [&](const auto& edge) {
-            return is_conversion(ops_.op_type(source(edge, ops_.graph())));
-        });
+    [[nodiscard]] bool reads_converted(id v) const {
+        return range::any_of(facts_.producers(v),
+                             [&](id u) { return is_conversion(facts_.type(u)); });
     }
 
     /// Returns: the module that runs the sequence that part of a value passes by, or `no_id`.
-    [[nodiscard]] id passed_by(std::size_t v) const {
+    [[nodiscard]] id passed_by(id v) const {
         const auto m = behind_fork(v);
         return m != no_id && code_.is_list(m) && !goes_on_behind(v) ? code_.nearest(m) : no_id;
     }
@@ -150,47 +130,35 @@ private:
     /// Whether what an operator reads was processed further, by more than activations, after the
     /// last module that is known and after the last fork: resized, for example. Then another module
     /// may have joined it.
-    [[nodiscard]] bool goes_on_behind(std::size_t v) const {
-        const auto& graph = ops_.graph();
-        const auto [in, last] = in_edges(vertex_[v], graph);
-        return std::any_of(in, last, [&](const auto& edge) {
+    [[nodiscard]] bool goes_on_behind(id v) const {
+        return range::any_of(facts_.producers(v), [&](id u) {
             constexpr id max_steps = 16;
             bool goes_on = false;
-            auto u = static_cast<id>(index_of(graph, source(edge, graph)));
-            for (id step = 0; step < max_steps && u != no_id && owner_[u] == no_id && !steady_[u] &&
-                              count_readers(graph, vertex_[u], steady_) == 1;
+            for (id step = 0; step < max_steps && u != no_id && facts_.owner[u] == no_id &&
+                              !facts_.steady[u] && facts_.count_readers(u) == 1;
                  ++step) {
-                const std::string_view type = ops_.op_type(vertex_[u]);
+                const auto type = facts_.type(u);
                 goes_on =
                     goes_on || !(is_elementwise(type) || is_layout(type) || is_conversion(type));
-                u = only_source(graph, vertex_[u], steady_);
+                u = facts_.only_producer(u);
             }
-            return goes_on && u != no_id && owner_[u] != no_id;
+            return goes_on && u != no_id && facts_.owner[u] != no_id;
         });
     }
 
     /// Returns: what is around all that is known between an operator and the fork of its two
     /// inputs, or `no_id`.
-    [[nodiscard]] id behind_fork(std::size_t v) const {
+    [[nodiscard]] id behind_fork(id v) const {
         constexpr std::size_t max_steps = 64;
-        auto [in, last] = in_edges(vertex_[v], ops_.graph());
-        if (std::distance(in, last) != 2) {
-            return no_id;
-        }
-        return module_behind_fork(
-            ops_, vertex_, position_, steady_, tree_, vertex_[v], max_steps,
-            [&](operator_t<Ops> u) { return owner_[index_of(ops_.graph(), u)]; });
+        const auto inputs = range::count_if(facts_.producers(v), [](id) { return true; });
+        return inputs == 2 ? module_behind_fork(facts_, tree_, v, max_steps,
+                                                [&](id u) { return facts_.owner[u]; })
+                           : no_id;
     }
 
-    const Ops& ops_;
+    const region_facts<Ops, Modules>& facts_;
     const tree_index& tree_;
     const module_code<Modules>& code_;
-    const std::vector<std::uint64_t>& pattern_;
-    const std::vector<bool>& attends_;
-    const std::vector<id>& position_;
-    const std::vector<bool>& steady_;
-    const std::vector<id>& owner_;
-    vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<id> first_; // position of a module's operators
     std::vector<id> last_;
     std::vector<std::uint64_t> skipped_kind_; // of a child that is skipped as a whole

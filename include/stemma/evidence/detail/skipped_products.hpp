@@ -2,20 +2,15 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_SKIPPED_PRODUCTS_HPP
 #define STEMMA_EVIDENCE_DETAIL_SKIPPED_PRODUCTS_HPP
 
-#include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/range.hpp>
-#include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/module_code.hpp>
+#include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,60 +23,48 @@ namespace stemma::inline STEMMA_ABI::detail {
 template <operator_view Ops, module_view Modules>
 class skipped_products {
 public:
-    /// By vertex index: `steady` operators are independent of data, `lost` ones read a weight whose
-    /// name is lost, `sums` are those with an addition fused in, `position` is an operator's place
-    /// in an order of the graph. Requires: all arguments outlive it.
-    skipped_products(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
-                     const std::vector<bool>& steady, const std::vector<bool>& lost,
-                     const std::unordered_map<id, id>& sums, const std::vector<id>& position)
-        : ops_(ops)
-        , vertex_(ops.graph())
-        , tree_(modules.index())
-        , code_(code)
-        , steady_(steady)
-        , lost_(lost)
-        , sums_(sums)
-        , position_(position) {}
+    /// Requires: `facts` outlives it.
+    explicit skipped_products(region_facts<Ops, Modules>& facts)
+        : facts_(facts), tree_(facts.tree), owner_(facts.owner) {}
 
-    /// Assigns such products: `owner` is by vertex index, the module of an operator if known.
-    /// Complexity: O(V), and a bounded number of operators for each addition.
-    void complete(std::vector<id>& owner) const {
-        if (std::find(lost_.begin(), lost_.end(), true) == lost_.end()) {
+    /// Assigns such products. Complexity: O(V), and a bounded number of operators for each
+    /// addition.
+    void complete() {
+        if (!range::contains(facts_.lost, true)) {
             return;
         }
-        std::vector<id> modules(owner.size(), no_id);
-        std::vector<id> leads_to(owner.size(), no_id); // the last addition found for an operator
-        for (std::size_t v = 0; v < owner.size(); ++v) {
-            const bool adds = std::string_view(ops_.op_type(vertex_[v])) == "Add";
-            if ((!adds || owner[v] != no_id || steady_[v]) && !sums_.contains(static_cast<id>(v))) {
+        std::vector<id> modules(facts_.size(), no_id);
+        std::vector<id> leads_to(facts_.size(), no_id); // the last addition found for an operator
+        for (id v = 0; v < facts_.size(); ++v) {
+            const bool adds = facts_.is(v, "Add") && owner_[v] == no_id && !facts_.steady[v];
+            const auto [one, other] =
+                adds || facts_.sums.contains(v) ? summands_of(v) : std::array<id, 2>{no_id, no_id};
+            if (one == no_id || other == no_id) {
                 continue;
             }
-            const auto [one, other] = summands_of(v);
-            if (one != no_id && other != no_id) {
-                const auto [fork, end] = position_[one] < position_[other] ? std::pair(one, other)
-                                                                           : std::pair(other, one);
-                const auto region = collect_between(fork, end, static_cast<id>(v), leads_to);
-                for_each_product(region, owner, [&](id product, id module) {
-                    auto& known = modules[product];
-                    if (known == no_id || tree_.depth(known) < tree_.depth(module)) {
-                        known = module;
-                    }
-                });
+            const bool in_order = facts_.position[one] < facts_.position[other];
+            const auto region =
+                collect_between(in_order ? one : other, in_order ? other : one, v, leads_to);
+            const auto module = only_caller(region);
+            for (const auto u : region) {
+                if (module != no_id && is_nameless_product(u) &&
+                    (modules[u] == no_id || tree_.depth(modules[u]) < tree_.depth(module))) {
+                    modules[u] = module;
+                }
             }
         }
-        for (std::size_t v = 0; v < owner.size(); ++v) {
-            owner[v] = modules[v] == no_id ? owner[v] : modules[v];
+        for (id v = 0; v < facts_.size(); ++v) {
+            owner_[v] = modules[v] == no_id ? owner_[v] : modules[v];
         }
     }
 
 private:
     /// Returns: what makes the first two inputs that depend on data, or `no_id`.
-    [[nodiscard]] std::array<id, 2> summands_of(std::size_t v) const {
+    [[nodiscard]] std::array<id, 2> summands_of(id v) const {
         std::array<id, 2> summands{no_id, no_id};
         std::size_t count = 0;
-        for (auto [in, last] = in_edges(vertex_[v], ops_.graph()); in != last && count < 2; ++in) {
-            const auto u = static_cast<id>(index_of(ops_.graph(), source(*in, ops_.graph())));
-            if (!steady_[u]) {
+        for (const auto u : facts_.producers(v)) {
+            if (count < 2 && !facts_.steady[u]) {
                 summands[count++] = u;
             }
         }
@@ -96,11 +79,10 @@ private:
         std::vector<id> region{end};
         bool reached = false;
         for (std::size_t i = 0; i < region.size() && region.size() <= max_region; ++i) {
-            auto [in, last] = in_edges(vertex_[region[i]], ops_.graph());
-            for (; in != last; ++in) {
-                const auto u = static_cast<id>(index_of(ops_.graph(), source(*in, ops_.graph())));
+            for (const auto u : facts_.producers(region[i])) {
                 reached = reached || u == fork;
-                if (!steady_[u] && position_[u] > position_[fork] && leads_to[u] != addition) {
+                if (!facts_.steady[u] && facts_.position[u] > facts_.position[fork] &&
+                    leads_to[u] != addition) {
                     leads_to[u] = addition;
                     region.push_back(u);
                 }
@@ -109,34 +91,20 @@ private:
         return reached && region.size() <= max_region ? region : std::vector<id>();
     }
 
-    /// Calls `f(product, module)` for the products in a region whose module is known.
-    template <class Function>
-    void for_each_product(const std::vector<id>& region, const std::vector<id>& owner,
-                          Function f) const {
-        const auto module = only_caller(region, owner);
-        for (auto v : region) {
-            if (module != no_id && owner[v] == no_id && is_nameless_product(v)) {
-                f(v, module);
-            }
-        }
-    }
-
     [[nodiscard]] bool is_nameless_product(id v) const {
-        return lost_[v] && std::string_view(ops_.op_type(vertex_[v])) == "MatMul";
+        return owner_[v] == no_id && facts_.lost[v] && facts_.is(v, "MatMul");
     }
 
     /// Returns: the only module in a region that calls others, beside modules of one call; `no_id`
-    /// if there is none, or several.
-    [[nodiscard]] id only_caller(const std::vector<id>& region,
-                                 const std::vector<id>& owner) const {
-        if (std::none_of(region.begin(), region.end(),
-                         [&](id v) { return owner[v] == no_id && is_nameless_product(v); })) {
+    /// if there is none, or several, or nothing to place.
+    [[nodiscard]] id only_caller(const std::vector<id>& region) const {
+        if (!range::any_of(region, [&](id v) { return is_nameless_product(v); })) {
             return no_id;
         }
         std::vector<id> owners;
         for (auto v : region) {
-            if (owner[v] != no_id) {
-                owners.push_back(owner[v]);
+            if (owner_[v] != no_id) {
+                owners.push_back(owner_[v]);
             }
         }
         owners = range::each_once(std::move(owners));
@@ -156,17 +124,12 @@ private:
             only = child;
         }
         only = only == no_id ? around : only; // else the module that calls all of them
-        return only == 0 || code_.is_list(only) ? no_id : only;
+        return only == 0 || facts_.code.is_list(only) ? no_id : only;
     }
 
-    const Ops& ops_;
-    vertices_by_index<graph_of<Ops>> vertex_;
+    region_facts<Ops, Modules>& facts_;
     const tree_index& tree_;
-    const module_code<Modules>& code_;
-    const std::vector<bool>& steady_;
-    const std::vector<bool>& lost_;
-    const std::unordered_map<id, id>& sums_;
-    const std::vector<id>& position_;
+    std::vector<id>& owner_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -2,13 +2,11 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_STACKED_RESULTS_HPP
 #define STEMMA_EVIDENCE_DETAIL_STACKED_RESULTS_HPP
 
-#include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/detail/wired_operators.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <cstddef>
-#include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -17,36 +15,22 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// other inputs are prepared in the same way: `torch.stack` as the exporter writes it.
 /// Complexity: O(V + E).
 template <operator_view Ops, class Function>
-void for_each_stacked_result(const Ops& ops, Function f) {
-    const auto& graph = ops.graph();
-    std::vector<id> served(num_vertices(graph), no_id); // the only reader of an Unsqueeze
-    for (auto [it, end] = vertices(graph); it != end; ++it) {
-        if (std::string_view(ops.op_type(*it)) != "Unsqueeze") {
-            continue;
-        }
-        auto& only = served[index_of(graph, *it)];
-        for (auto [out, last] = out_edges(*it, graph); out != last; ++out) {
-            const auto reader = static_cast<id>(index_of(graph, target(*out, graph)));
-            if (only != no_id && only != reader) {
-                only = no_id;
-                break;
-            }
-            only = reader;
+void for_each_stacked_result(const wired_operators<Ops>& wires, Function f) {
+    std::vector<id> served(wires.size(), no_id); // the only reader of an Unsqueeze
+    for (id v = 0; v < wires.size(); ++v) {
+        const auto readers = wires.readers(v);
+        if (wires.is(v, "Unsqueeze") && !readers.empty() &&
+            range::all_of(readers, [&](id w) { return w == readers.front(); })) {
+            served[v] = readers.front();
         }
     }
-    for (auto [it, end] = vertices(graph); it != end; ++it) {
-        if (std::string_view(ops.op_type(*it)) != "Concat") {
-            continue;
-        }
-        const auto whole = static_cast<id>(index_of(graph, *it));
-        std::vector<id> parts;
-        for (auto [in, last] = in_edges(*it, graph); in != last; ++in) {
-            parts.push_back(static_cast<id>(index_of(graph, source(*in, graph))));
-        }
-        const bool stacks = parts.size() > 1 &&
-                            range::all_of(parts, [&](id part) { return served[part] == whole; });
-        for (std::size_t i = 0; i < parts.size() && stacks; ++i) {
-            f(parts[i], whole);
+    for (id whole = 0; whole < wires.size(); ++whole) {
+        const auto parts = wires.producers(whole);
+        if (wires.is(whole, "Concat") && !parts.is_single() &&
+            range::all_of(parts, [&](id part) { return served[part] == whole; })) {
+            for (const auto part : parts) {
+                f(part, whole);
+            }
         }
     }
 }
