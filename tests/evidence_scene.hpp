@@ -3,6 +3,7 @@
 #define STEMMA_TESTS_EVIDENCE_SCENE_HPP
 
 #include "find_in_model.hpp"
+#include "wire_builder.hpp"
 
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/rebuild_tree.hpp>
@@ -11,6 +12,7 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +20,8 @@
 
 namespace test {
 
-/// A model in memory with the tree reconstructed from its operators, for querying evidence.
+/// A model in memory with the tree reconstructed from its operators, or a given one, for querying
+/// evidence.
 class evidence_scene {
 public:
     using operators = stemma::onnx_operators<stemma::wire_model>;
@@ -31,6 +34,15 @@ public:
         , rebuilt_(stemma::rebuild_tree(ops_))
         , modules_(std::move(rebuilt_.modules))
         , context_(ops_, modules_, std::move(rebuilt_.facts)) {}
+    /// A model with this graph.
+    explicit evidence_scene(const message& graph, std::uint64_t ir_version = 8)
+        : evidence_scene(test::model(graph, ir_version).bytes()) {}
+    evidence_scene(std::string bytes, stemma::module_tree modules)
+        : bytes_(std::move(bytes))
+        , model_(bytes_)
+        , ops_(model_)
+        , modules_(std::move(modules))
+        , context_(ops_, modules_) {}
     evidence_scene(const evidence_scene&) = delete;
     evidence_scene& operator=(const evidence_scene&) = delete;
 

@@ -11,8 +11,8 @@
 
 namespace test {
 
-/// Operators whose parameters are weights, except those with "shape" in their name; one with a `'`
-/// passes on the one before.
+/// Operators whose parameters are weights, except those with "shape" in their name; `a'` is `a`
+/// under another name.
 struct weighted_operators : operator_scene {
     void keep_matrices(std::vector<bool>& marked) const {
         for (stemma::id p = 0; p < marked.size(); ++p) {
@@ -21,7 +21,13 @@ struct weighted_operators : operator_scene {
     }
 
     [[nodiscard]] stemma::id initializer_of(stemma::id p) const {
-        return parameter_name(p).ends_with("'") ? p - 1 : p;
+        auto name = parameter_name(p);
+        name.remove_suffix(name.ends_with("'") ? 1 : 0);
+        stemma::id origin = 0;
+        while (parameter_name(origin) != name) {
+            ++origin;
+        }
+        return origin;
     }
 };
 

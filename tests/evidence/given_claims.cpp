@@ -55,9 +55,8 @@ TEST_CASE("given_claims: every table makes claims about its operators, in order"
 
 TEST_CASE("given_claims: an aligned operation is a part of an operator fused from several") {
     test::evidence_scene scene(
-        test::model(test::graph({test::node("Conv", {"x"}, {"/b/Mul_output_0"}, "/b/conv/Conv")},
-                                {"x"}, {"/b/Mul_output_0"}))
-            .bytes());
+        test::graph({test::node("Conv", {"x"}, {"/b/Mul_output_0"}, "/b/conv/Conv")}, {"x"},
+                    {"/b/Mul_output_0"}));
     const auto lookup = stemma::module_lookup(scene.modules());
     const auto part = stemma::find_module(lookup, "b.conv");
     const auto claimed = [&](provenance source, float confidence = 0.9F) {

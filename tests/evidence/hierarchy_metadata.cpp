@@ -75,8 +75,7 @@ TEST_CASE(
     const auto other =
         relu("y", "z",
              test::dynamo({"", "gate", "gate.act", "relu"}, {"p.Net", "p.Gate", "p.Act", "op"}));
-    test::evidence_scene scene(
-        test::model(test::graph({outer, other, relu("z", "w", bare)}, {"x"}, {"w"}), 10).bytes());
+    test::evidence_scene scene(test::graph({outer, other, relu("z", "w", bare)}, {"x"}, {"w"}), 10);
     CHECK(scene.paths<exporter_metadata>("outer") == texts{"gate"});
     CHECK(scene.paths<exporter_metadata>("act") == texts{"gate.act"});
     for (const auto* name : {"p", "inner", "deep", "w"}) {
@@ -106,10 +105,7 @@ TEST_CASE(
             "outer"),
         test::dynamo({"", "gate", "cond"}, {"app.Net", "app.Gate", "cond"}));
     test::evidence_scene scene(
-        test::model(
-            test::graph({owner}, {"x", "p"}, {"y"}, {"gate.enc.fc.weight", "gate.dec.fc.weight"}),
-            10)
-            .bytes());
+        test::graph({owner}, {"x", "p"}, {"y"}, {"gate.enc.fc.weight", "gate.dec.fc.weight"}), 10);
     const auto tagged = stemma::tag_operators(scene.context(), stemma::policies<>{});
     const auto of = [&](const char* name) { return tagged.attributions[scene.node(name)]; };
     CHECK(scene.modules().path(of("first").module) == "gate.enc.fc");

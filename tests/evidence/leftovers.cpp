@@ -4,14 +4,13 @@
 #include "../catch.hpp"
 #include "../evidence_scene.hpp"
 #include "../model_with_metadata.hpp"
+#include "../operator_scene.hpp"
 
-#include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <utility>
@@ -43,6 +42,15 @@ std::string named(const std::vector<std::pair<std::string, std::string>>& operat
         .bytes();
 }
 
+/// The modules of a convolution with this name in which an activation was fused.
+texts activated(const char* name, const stemma::module_tree& modules) {
+    const auto conv = test::node("Conv", {"x"}, {"v"}, name)
+                          .text(7, "com.microsoft.nchwc")
+                          .inner(5, test::message().text(1, "activation").text(4, "any"));
+    test::evidence_scene scene(test::model(test::graph({conv}, {"x"}, {"v"})).bytes(), modules);
+    return scene.paths<leftovers>(name);
+}
+
 } // namespace
 
 TEST_CASE("leftovers: names that runtimes give to fused operators keep the module of one") {
@@ -72,10 +80,9 @@ TEST_CASE("leftovers: joined names are a guess, unless a parameter is of a modul
     const std::string guess = "net/b/act/Relu_net/b/bn/FusedBatchNormV3_net/b/conv/Conv2D";
     const std::string read = "net/b/act/Relu_net/b/conv/Conv2D";
     test::evidence_scene scene(
-        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, guess),
-                                 test::node("Conv", {"y", "net.b.conv.weight"}, {"z"}, read)},
-                                {"x"}, {"z"}, {"net.b.conv.weight"}))
-            .bytes());
+        test::graph({test::node("Relu", {"x"}, {"y"}, guess),
+                     test::node("Conv", {"y", "net.b.conv.weight"}, {"z"}, read)},
+                    {"x"}, {"z"}, {"net.b.conv.weight"}));
     CHECK(scene.paths<leftovers>(guess) == texts{"net.b"});
     CHECK(scene.claims<leftovers>(guess).at(0).confidence <= 0.5F);
     CHECK(scene.paths<leftovers>(read) == texts{"net.b.conv"});
@@ -97,7 +104,7 @@ TEST_CASE("leftovers: the name of a result shows what was fused at the end") {
                     "BiasGelu"),
          test::node("Conv", {"/b/gelu/Mul_output_0"}, {"/b/last/Conv_output_0"}, "/b/last/Conv")},
         {"x"}, {"/b/last/Conv_output_0"}, {"b.fc.bias"});
-    test::evidence_scene scene(test::model(graph).bytes());
+    test::evidence_scene scene(graph);
     CHECK(scene.paths<leftovers>("/b/conv/Conv") == texts{"b"});
     CHECK(scene.paths<leftovers>("BiasGelu") == texts{"b"});
     CHECK(scene.claims<leftovers>("/b/last/Conv").empty());
@@ -126,7 +133,7 @@ TEST_CASE("leftovers: what a builder wrote as a fusion belongs to the module in 
                 .text(7, "com.microsoft");
         auto graph = test::graph({sum}, {"x", "y"}, {"v"});
         graph.inner(5, test::tensor("b.norm.weight", {1}, "four"));
-        test::evidence_scene scene(test::model(graph).bytes());
+        test::evidence_scene scene(graph);
         return scene.paths<leftovers>(name);
     };
     CHECK(module_of("/b/norm/SkipLayerNorm") == texts{"b.norm"});
@@ -154,13 +161,11 @@ TEST_CASE("leftovers: a normalization that also returns a sum belongs to the anc
 
 TEST_CASE("leftovers: an attention without names is around the projection of its result") {
     test::evidence_scene scene(
-        test::model(
-            test::graph({test::node("Relu", {"x"}, {"a"}, "/b.0/act/Relu"),
-                         test::node("Attention", {"a", "w"}, {"c"}, "Attention_0"),
-                         test::node("DynamicQuantizeLinear", {"c"}, {"q"}, "c_quantized"),
-                         test::node("MatMul", {"q", "w"}, {"y"}, "/b.1/attention/out/MatMul")},
-                        {"x"}, {"y"}, {"w"}))
-            .bytes());
+        test::graph({test::node("Relu", {"x"}, {"a"}, "/b.0/act/Relu"),
+                     test::node("Attention", {"a", "w"}, {"c"}, "Attention_0"),
+                     test::node("DynamicQuantizeLinear", {"c"}, {"q"}, "c_quantized"),
+                     test::node("MatMul", {"q", "w"}, {"y"}, "/b.1/attention/out/MatMul")},
+                    {"x"}, {"y"}, {"w"}));
     for (const char* name : {"Attention_0", "c_quantized"}) {
         CHECK(scene.paths<leftovers>(name) == texts{"b.1.attention"});
         CHECK_FALSE(scene.claims<leftovers>(name).at(0).exact);
@@ -168,13 +173,11 @@ TEST_CASE("leftovers: an attention without names is around the projection of its
 }
 
 TEST_CASE("leftovers: a quantizer follows all that its operator was fused from") {
-    test::evidence_scene scene(
-        test::model(test::graph({test::node("BiasGelu", {"x", "b.fc.bias"}, {"g"}, "BiasGelu_0")
-                                     .text(7, "com.microsoft"),
-                                 test::node("DynamicQuantizeLinear", {"g"}, {"q"}, "g_quantized"),
-                                 test::node("MatMul", {"q", "w"}, {"y"}, "/b/out/MatMul")},
-                                {"x"}, {"y"}, {"b.fc.bias", "w"}))
-            .bytes());
+    test::evidence_scene scene(test::graph(
+        {test::node("BiasGelu", {"x", "b.fc.bias"}, {"g"}, "BiasGelu_0").text(7, "com.microsoft"),
+         test::node("DynamicQuantizeLinear", {"g"}, {"q"}, "g_quantized"),
+         test::node("MatMul", {"q", "w"}, {"y"}, "/b/out/MatMul")},
+        {"x"}, {"y"}, {"b.fc.bias", "w"}));
     CHECK(scene.paths<leftovers>("g_quantized") == texts{"b"});
 }
 
@@ -183,7 +186,7 @@ TEST_CASE("leftovers: the name of a fused activation shows whether it is a modul
         const auto conv = test::node("Conv", {"x"}, {"v"}, name)
                               .text(7, "com.microsoft.nchwc")
                               .inner(5, test::message().text(1, "activation").text(4, "any"));
-        test::evidence_scene scene(test::model(test::graph({conv}, {"x"}, {"v"})).bytes());
+        test::evidence_scene scene(test::graph({conv}, {"x"}, {"v"}));
         return scene.paths<leftovers>(name);
     };
     CHECK(module_of("/b/relu_1/Relu_output_0_nchwc") == texts{"b"});
@@ -194,58 +197,27 @@ TEST_CASE("leftovers: the name of a fused activation shows whether it is a modul
 }
 
 TEST_CASE("leftovers: so does its class") {
-    const auto bytes =
-        test::model(
-            test::graph({test::node("Conv", {"x"}, {"v"}, "/b/gate/HardSigmoid_output_0_nchwc")
-                             .text(7, "com.microsoft.nchwc")
-                             .inner(5, test::message().text(1, "activation").text(4, "any"))},
-                        {"x"}, {"v"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
-    const stemma::onnx_operators<stemma::wire_model> ops(model);
-    const auto module_with = [&](const char* class_name) {
-        stemma::module_tree_builder builder;
-        const auto gate = builder.at_path("b.gate", 0);
-        builder.set_class(gate, class_name, std::string("app.") + class_name);
-        const auto modules = builder.build();
-        stemma::evidence_context context(ops, modules);
-        std::string path;
-        leftovers{}.prepare(context).for_each_claim(
-            0, [&](const stemma::claim& one) { path = modules.path(one.module); });
-        return path;
+    const auto module_with = [](const char* class_name) {
+        return activated("/b/gate/HardSigmoid_output_0_nchwc",
+                         test::tree_of({std::string("b.gate:app.") + class_name}));
     };
-    CHECK(module_with("Hardsigmoid") == "b");
-    CHECK(module_with("Branch") == "b.gate");
+    CHECK(module_with("Hardsigmoid") == texts{"b"});
+    CHECK(module_with("Branch") == texts{"b.gate"});
 }
 
 TEST_CASE("leftovers: a fused activation that is owned elsewhere is in the module that calls it") {
-    const auto bytes =
-        test::model(
-            test::graph({test::node("Conv", {"x"}, {"v"}, "/b/act/Relu_output_0_nchwc")
-                             .text(7, "com.microsoft.nchwc")
-                             .inner(5, test::message().text(1, "activation").text(4, "Relu"))},
-                        {"x"}, {"v"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
-    const stemma::onnx_operators<stemma::wire_model> ops(model);
     stemma::module_tree_builder builder;
     builder.set_calls(builder.at_path("a"), 1);
     builder.set_calls(builder.at_path("b"), 1);
     builder.set_calls(builder.at_path("a.act"), 2);
-    const auto modules = builder.build();
-    stemma::evidence_context context(ops, modules);
-    std::string path;
-    leftovers{}.prepare(context).for_each_claim(
-        0, [&](const stemma::claim& one) { path = modules.path(one.module); });
-    CHECK(path == "b");
+    CHECK(activated("/b/act/Relu_output_0_nchwc", builder.build()) == texts{"b"});
 }
 
 TEST_CASE("leftovers: an operator fused with one of its own module stays there") {
     const auto sum = test::node("FusedGemm", {"x"}, {"/b/fc/Relu_output_0"}, "fused /b/fc/Gemm")
                          .text(7, "com.microsoft")
                          .inner(5, test::message().text(1, "activation").text(4, "Relu"));
-    test::evidence_scene scene(
-        test::model(test::graph({sum}, {"x"}, {"/b/fc/Relu_output_0"})).bytes());
+    test::evidence_scene scene(test::graph({sum}, {"x"}, {"/b/fc/Relu_output_0"}));
     CHECK(scene.paths<leftovers>("fused /b/fc/Gemm") == texts{"b.fc"});
 }
 
@@ -253,13 +225,11 @@ TEST_CASE("leftovers: a convolution fused with a skip connection belongs to the 
     const auto conv = [](const test::names& in, const char* out, const char* name) {
         return test::node("Conv", in, {out}, name).text(7, "com.microsoft.nchwc");
     };
-    test::evidence_scene scene(
-        test::model(test::graph({conv({"x", "w0"}, "a", "/b/stem/Conv_output_0_nchwc"),
-                                 conv({"a", "w1"}, "c", "/b/b.1/steps/steps.0/Conv_output_0_nchwc"),
-                                 conv({"c", "w2", "bias", "a"}, "d",
-                                      "/b/b.1/steps/steps.1/Conv_output_0_nchwc")},
-                                {"x"}, {"d"}, {"w0", "w1", "w2", "bias"}))
-            .bytes());
+    test::evidence_scene scene(test::graph(
+        {conv({"x", "w0"}, "a", "/b/stem/Conv_output_0_nchwc"),
+         conv({"a", "w1"}, "c", "/b/b.1/steps/steps.0/Conv_output_0_nchwc"),
+         conv({"c", "w2", "bias", "a"}, "d", "/b/b.1/steps/steps.1/Conv_output_0_nchwc")},
+        {"x"}, {"d"}, {"w0", "w1", "w2", "bias"}));
     CHECK(scene.paths<leftovers>("/b/b.1/steps/steps.0/Conv_output_0_nchwc") ==
           texts{"b.1.steps.0"});
     CHECK(scene.paths<leftovers>("/b/b.1/steps/steps.1/Conv_output_0_nchwc") == texts{"b.1"});
@@ -270,84 +240,72 @@ TEST_CASE("leftovers: an unnamed convolution is somewhere in the caller of its n
     const auto conv = [&](const char* in, const char* out, const char* name) {
         return test::node(type, {in, "lost"}, {out}, name).text(7, "com.microsoft.nchwc");
     };
-    test::evidence_scene scene(
-        test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "/head/act/Relu"),
-                                 test::node("ReorderInput", {"a"}, {"r"}, "ReorderInput_token_1"),
-                                 conv("r", "c", "307_nchwc"),
-                                 test::node("ReorderOutput", {"c"}, {"307"}, "ReorderOutput")},
-                                {"x"}, {"307"}, {"lost"}))
-            .bytes());
+    test::evidence_scene scene(test::graph(
+        {test::node("Relu", {"x"}, {"a"}, "/head/act/Relu"),
+         test::node("ReorderInput", {"a"}, {"r"}, "ReorderInput_token_1"),
+         conv("r", "c", "307_nchwc"), test::node("ReorderOutput", {"c"}, {"307"}, "ReorderOutput")},
+        {"x"}, {"307"}, {"lost"}));
     CHECK(scene.paths<leftovers>("307_nchwc") == texts{"/"});
     CHECK(scene.paths<leftovers>("ReorderOutput") == texts{"/"});
 }
 
 TEST_CASE("leftovers: a Reshape behind a product belongs there") {
     test::evidence_scene scene(
-        test::model(
-            test::graph({test::node("Gemm", {"x", "w"}, {"g"}, "/b/fc/MatMul/MatMulAddFusion"),
-                         test::node("Reshape", {"g", "s"}, {"307"}, "gemm_output_reshape_token_1")},
-                        {"x"}, {"307"}, {"w", "s"}))
-            .bytes());
+        test::graph({test::node("Gemm", {"x", "w"}, {"g"}, "/b/fc/MatMul/MatMulAddFusion"),
+                     test::node("Reshape", {"g", "s"}, {"307"}, "gemm_output_reshape_token_1")},
+                    {"x"}, {"307"}, {"w", "s"}));
     CHECK(scene.paths<leftovers>("gemm_output_reshape_token_1") == texts{"b.fc"});
 }
 
 TEST_CASE("leftovers: the pieces of a call or product stay together") {
     test::evidence_scene scene(
-        test::model(
-            test::graph({test::node("Relu", {"x"}, {"a"}, "/b/fc/Relu"),
-                         test::node("HardSigmoid", {"a"}, {"_inlfunc_HardSwish_HS_X"}, "inner"),
-                         test::node("Mul", {"a", "_inlfunc_HardSwish_HS_X"},
-                                    {"/b/act/HardSwish_output_0"}, "outer"),
-                         test::node("Reshape", {"/b/act/HardSwish_output_0", "shape"}, {"flat"},
-                                    "gemm_input_reshape_token_2"),
-                         test::node("Gemm", {"flat", "w"}, {"y"}, "/c/fc/MatMul/MatMulAddFusion")},
-                        {"x"}, {"y"}, {"shape", "w"}))
-            .bytes());
+        test::graph({test::node("Relu", {"x"}, {"a"}, "/b/fc/Relu"),
+                     test::node("HardSigmoid", {"a"}, {"_inlfunc_HardSwish_HS_X"}, "inner"),
+                     test::node("Mul", {"a", "_inlfunc_HardSwish_HS_X"},
+                                {"/b/act/HardSwish_output_0"}, "outer"),
+                     test::node("Reshape", {"/b/act/HardSwish_output_0", "shape"}, {"flat"},
+                                "gemm_input_reshape_token_2"),
+                     test::node("Gemm", {"flat", "w"}, {"y"}, "/c/fc/MatMul/MatMulAddFusion")},
+                    {"x"}, {"y"}, {"shape", "w"}));
     CHECK(scene.paths<leftovers>("inner") == texts{"b.act"});
     CHECK(scene.paths<leftovers>("gemm_input_reshape_token_2") == texts{"c.fc"});
 }
 
 TEST_CASE("leftovers: a Reshape for a product without a scope belongs to the owner of the weight") {
     test::evidence_scene scene(
-        test::model(test::graph({test::node("Reshape", {"x", "shape"}, {"a"}, "gemm_0_pre_reshape"),
-                                 test::node("Gemm", {"a", "b.fc.weight"}, {"b"}, "gemm_0"),
-                                 test::node("Reshape", {"b", "shape"}, {"c"}, "flatten"),
-                                 test::node("Gemm", {"c", "c.fc.weight"}, {"y"}, "gemm_1")},
-                                {"x"}, {"y"}, {"shape", "b.fc.weight", "c.fc.weight"}))
-            .bytes());
+        test::graph({test::node("Reshape", {"x", "shape"}, {"a"}, "gemm_0_pre_reshape"),
+                     test::node("Gemm", {"a", "b.fc.weight"}, {"b"}, "gemm_0"),
+                     test::node("Reshape", {"b", "shape"}, {"c"}, "flatten"),
+                     test::node("Gemm", {"c", "c.fc.weight"}, {"y"}, "gemm_1")},
+                    {"x"}, {"y"}, {"shape", "b.fc.weight", "c.fc.weight"}));
     CHECK(scene.paths<leftovers>("gemm_0_pre_reshape") == texts{"b.fc"});
     CHECK(scene.claims<leftovers>("flatten").empty());
 }
 
 TEST_CASE("leftovers: layout conversions belong where the data come from") {
     test::evidence_scene scene(
-        test::model(test::graph({test::node("Conv", {"x"}, {"v"}, "/b/conv/Conv"),
-                                 test::node("ReorderOutput", {"v"}, {"w"}, "ReorderOutput_token_3"),
-                                 test::node("Relu", {"w"}, {"y"}, "/c/act/Relu")},
-                                {"x"}, {"y"}))
-            .bytes());
+        test::graph({test::node("Conv", {"x"}, {"v"}, "/b/conv/Conv"),
+                     test::node("ReorderOutput", {"v"}, {"w"}, "ReorderOutput_token_3"),
+                     test::node("Relu", {"w"}, {"y"}, "/c/act/Relu")},
+                    {"x"}, {"y"}));
     CHECK(scene.paths<leftovers>("ReorderOutput_token_3") == texts{"b.conv"});
 
     // Unless they transpose for somebody else.
-    test::evidence_scene transposing(
-        test::model(
-            test::graph(
-                {test::node("Conv", {"x"}, {"v"}, "/b/conv/Conv_output_0_nchwc"),
-                 test::node("ReorderOutput", {"v"}, {"/b/Transpose_1_output_0"}, "ReorderOutput"),
-                 test::node("Relu", {"/b/Transpose_1_output_0"}, {"y"}, "/c/act/Relu")},
-                {"x"}, {"y"}))
-            .bytes());
+    test::evidence_scene transposing(test::graph(
+        {test::node("Conv", {"x"}, {"v"}, "/b/conv/Conv_output_0_nchwc"),
+         test::node("ReorderOutput", {"v"}, {"/b/Transpose_1_output_0"}, "ReorderOutput"),
+         test::node("Relu", {"/b/Transpose_1_output_0"}, {"y"}, "/c/act/Relu")},
+        {"x"}, {"y"}));
     CHECK(transposing.paths<leftovers>("ReorderOutput") == texts{"b"});
 }
 
 TEST_CASE("leftovers: so does a Reshape from or into the layout of a runtime") {
     const auto module_of = [](const char* from, const char* to) {
         test::evidence_scene scene(
-            test::model(test::graph({test::node("Conv", {"x"}, {from}, "/b/conv/Conv"),
-                                     test::node("Reshape", {from, "shape"}, {to}, "Reshape"),
-                                     test::node("Relu", {to}, {"y"}, "/c/act/Relu")},
-                                    {"x", "shape"}, {"y"}))
-                .bytes());
+            test::graph({test::node("Conv", {"x"}, {from}, "/b/conv/Conv"),
+                         test::node("Reshape", {from, "shape"}, {to}, "Reshape"),
+                         test::node("Relu", {to}, {"y"}, "/c/act/Relu")},
+                        {"x", "shape"}, {"y"}));
         return scene.paths<leftovers>("Reshape");
     };
     CHECK(module_of("reorder_token_1", "v") == texts{"b.conv"});
@@ -363,7 +321,7 @@ TEST_CASE("leftovers: a quantized product without metadata goes with its bias") 
         {test::node("MatMulNBits", {"x", "val_1_Q4"}, {"matmul"}, "node_matmul_Q4"),
          test::described(test::node("Add", {"matmul", "fc.bias"}, {"y"}, "node_linear"), metadata)},
         {"x"}, {"y"}, {"val_1_Q4", "fc.bias"});
-    test::evidence_scene scene(test::model(graph).bytes());
+    test::evidence_scene scene(graph);
     CHECK(scene.paths<leftovers>("node_matmul_Q4") == texts{"fc"});
     CHECK(scene.paths<leftovers>("node_linear").empty());
 }
@@ -409,15 +367,13 @@ TEST_CASE("leftovers: what a quantizer inserted belongs where the data come from
 
 TEST_CASE("leftovers: what turns the results of a product of integers into numbers belongs to it") {
     test::evidence_scene scene(
-        test::model(
-            test::graph({test::node("MatMulInteger", {"x", "a.fc.weight"}, {"i"}, "product"),
-                         test::node("Cast", {"i"}, {"f"}, "i_cast"),
-                         test::node("Mul", {"f", "scale"}, {"r"}, "scaled"),
-                         test::node("Mul", {"r", "scale"}, {"s"}, "other_product"),
-                         test::node("Cast", {"s"}, {"t"}, "other_cast"),
-                         test::node("Mul", {"t", "scale"}, {"y"}, "third_product")},
-                        {"x", "scale"}, {"y"}, {"a.fc.weight"}))
-            .bytes());
+        test::graph({test::node("MatMulInteger", {"x", "a.fc.weight"}, {"i"}, "product"),
+                     test::node("Cast", {"i"}, {"f"}, "i_cast"),
+                     test::node("Mul", {"f", "scale"}, {"r"}, "scaled"),
+                     test::node("Mul", {"r", "scale"}, {"s"}, "other_product"),
+                     test::node("Cast", {"s"}, {"t"}, "other_cast"),
+                     test::node("Mul", {"t", "scale"}, {"y"}, "third_product")},
+                    {"x", "scale"}, {"y"}, {"a.fc.weight"}));
     CHECK(scene.paths<leftovers>("i_cast") == texts{"a.fc"});
     CHECK(scene.paths<leftovers>("scaled") == texts{"a.fc"});
     for (const char* other : {"other_product", "other_cast", "third_product"}) {

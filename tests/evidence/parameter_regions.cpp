@@ -3,16 +3,12 @@
 
 #include "../catch.hpp"
 #include "../evidence_scene.hpp"
-#include "../find_in_model.hpp"
 #include "../model_with_metadata.hpp"
 #include "../operator_scene.hpp"
 
-#include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <vector>
@@ -70,7 +66,7 @@ TEST_CASE("parameter_regions: what quantizers insert does not change that metada
                                   test::described(bare("Relu", {"b1"}, "a1"), own)},
                                  {"x"}, {"a1"}, {"scale", "zero", "block.fc1.bias"});
         graph.inner(5, test::tensor("lost", {4, 4}));
-        test::evidence_scene scene(test::model(graph).bytes());
+        test::evidence_scene scene(graph);
         return !scene.paths<parameter_regions>("weight").empty();
     };
     CHECK_FALSE(has_claims("DequantizeLinear"));
@@ -88,21 +84,16 @@ TEST_CASE("parameter_regions: a multiplication by an unnamed weight goes with it
 }
 
 TEST_CASE("parameter_regions: a module that is never called bounds a region, and owns none") {
-    const auto bytes = nameless_block();
-    const stemma::wire_model model(bytes);
-    const stemma::onnx_operators<stemma::wire_model> ops(model);
     stemma::module_tree_builder builder;
     builder.set_calls(builder.at_path("block"), 1);
     builder.set_calls(builder.at_path("block.fc1"), 0);
     builder.set_calls(builder.at_path("block.fc2"), 0);
     builder.set_calls(builder.at_path("norm"), 1);
-    const auto tree = builder.build();
-    stemma::evidence_context context(ops, tree);
-    const auto claims = parameter_regions{}.prepare(context);
+    test::evidence_scene scene(nameless_block(), builder.build());
     for (const char* name : {"m1", "m2", "join"}) {
-        claims.for_each_claim(test::node_called(model, name), [&](const stemma::claim& claim) {
-            CHECK(tree.path(claim.module) == "block");
-        });
+        for (const auto& path : scene.paths<parameter_regions>(name)) {
+            CHECK(path == "block");
+        }
     }
 }
 
@@ -118,23 +109,13 @@ TEST_CASE("parameter_regions: a constant may be in a module that is never called
          bare("Reshape", {"r2", "shape"}, "s2"), bare("Mul", {"s2", "alone"}, "last"),
          bare("MatMul", {"last", "m.h.1.b.weight"}, "y")},
         {"y"}, {"m.h.0.a.weight", "m.h.0.b.weight", "m.h.1.a.weight", "m.h.1.b.weight"});
-    const stemma::wire_model model(bytes);
-    const stemma::onnx_operators<stemma::wire_model> ops(model);
     stemma::module_tree_builder builder;
     for (const char* path : {"m", "m.h.0", "m.h.0.a", "m.h.0.b", "m.h.1", "m.h.1.a", "m.h.1.b"}) {
         builder.set_calls(builder.at_path(path), 1);
     }
     builder.set_calls(builder.at_path("m.h"), 0);
-    const auto tree = builder.build();
-    stemma::evidence_context context(ops, tree);
-    const auto claims = parameter_regions{}.prepare(context);
-    const auto paths = [&](const char* name) {
-        texts listed;
-        claims.for_each_claim(test::node_called(model, name), [&](const stemma::claim& claim) {
-            listed.emplace_back(tree.path(claim.module));
-        });
-        return listed;
-    };
+    test::evidence_scene scene(bytes, builder.build());
+    const auto paths = [&](const char* name) { return scene.paths<parameter_regions>(name); };
     CHECK(paths("shared") == texts{"m.h"});
     CHECK(paths("alone") == texts{"m.h.1"});
     CHECK(paths("across") == texts{"m"});
@@ -153,17 +134,13 @@ TEST_CASE("parameter_regions: after the last parameters, all modules before coun
     const auto op = [&](const char* type, const test::names& in, const char* out) {
         return node(type, in, {out}, out);
     };
-    test::evidence_scene scene(
-        test::model(
-            test::graph(
-                {op("Add", {"x", "heads.a.fc1.bias"}, "a1"),
-                 op("Add", {"a1", "heads.a.fc2.bias"}, "a2"),
-                 op("Add", {"x", "heads.b.fc1.bias"}, "b1"),
-                 op("Add", {"b1", "heads.b.fc2.bias"}, "b2"), op("Mul", {"a1", "a2"}, "both"),
-                 op("Mul", {"both", "b2"}, "join"), op("Relu", {"join"}, "last")},
-                {"x"}, {"last"},
-                {"heads.a.fc1.bias", "heads.a.fc2.bias", "heads.b.fc1.bias", "heads.b.fc2.bias"}))
-            .bytes());
+    test::evidence_scene scene(test::graph(
+        {op("Add", {"x", "heads.a.fc1.bias"}, "a1"), op("Add", {"a1", "heads.a.fc2.bias"}, "a2"),
+         op("Add", {"x", "heads.b.fc1.bias"}, "b1"), op("Add", {"b1", "heads.b.fc2.bias"}, "b2"),
+         op("Mul", {"a1", "a2"}, "both"), op("Mul", {"both", "b2"}, "join"),
+         op("Relu", {"join"}, "last")},
+        {"x"}, {"last"},
+        {"heads.a.fc1.bias", "heads.a.fc2.bias", "heads.b.fc1.bias", "heads.b.fc2.bias"}));
     CHECK(scene.paths<parameter_regions>("both") == texts{"heads.a"});
     CHECK(scene.paths<parameter_regions>("join") == texts{"heads"});
     CHECK(scene.paths<parameter_regions>("last") == texts{"heads"});
@@ -175,7 +152,7 @@ TEST_CASE("parameter_regions: a constant without an owner is no evidence about i
                               bare("MatMul", {"r", "a.fc2.weight"}, "m2")},
                              {"x"}, {"m2"}, {"a.fc1.weight", "a.fc2.weight"});
     graph.inner(5, test::tensor("shape", {2}));
-    test::evidence_scene scene(test::model(graph).bytes());
+    test::evidence_scene scene(graph);
     CHECK(scene.paths<parameter_regions>("r") == texts{"a"});
 }
 
@@ -191,23 +168,22 @@ TEST_CASE("parameter_regions: an operator between two owners belongs to their co
 }
 
 TEST_CASE("parameter_regions: a sequence has the members missing from its numbers") {
-    test::evidence_scene scene(
+    const auto nodes =
         bare_model({bare("MatMul", {"x", "net.0.weight"}, "a"), bare("Relu", {"a"}, "act"),
                     bare("MatMul", {"act", "net.2.weight"}, "b"), bare("Softmax", {"b"}, "last")},
-                   {"last"}, {"net.0.weight", "net.2.weight"}));
+                   {"last"}, {"net.0.weight", "net.2.weight"});
+    test::evidence_scene scene(nodes);
     CHECK(scene.paths<parameter_regions>("act") == texts{"net.1"});
     CHECK(scene.modules().size() == 5);
     // A capture knows what exists.
-    const stemma::onnx_operators<stemma::wire_model> ops(scene.model());
-    const auto tree = test::tree_of({"net.0", "net.2"});
-    stemma::evidence_context context(ops, tree);
-    const auto missing = parameter_regions::find_missing_members(context);
+    test::evidence_scene captured(nodes, test::tree_of({"net.0", "net.2"}));
+    const auto missing = parameter_regions::find_missing_members(captured.context());
     REQUIRE(missing.size() == 1);
-    CHECK(tree.path(missing.front().first) == "net");
+    CHECK(captured.modules().path(missing.front().first) == "net");
     CHECK(missing.front().second == 1);
-    parameter_regions{}.prepare(context).for_each_claim(
-        scene.node("act"),
-        [&](const stemma::claim& claim) { CHECK(tree.path(claim.module).empty()); });
+    for (const auto& path : captured.paths<parameter_regions>("act")) {
+        CHECK(path == "/");
+    }
 }
 
 TEST_CASE("parameter_regions: what leads from an input of the model to a sequence may begin it") {
@@ -227,7 +203,7 @@ TEST_CASE("parameter_regions: what leads from an input of the model to a sequenc
     auto two = forked;
     two.front() = bare("Concat", {"x", "z"}, "flat");
     auto graph = test::graph(two, {"x", "z"}, {"b", "other"}, parameters);
-    test::evidence_scene both(test::model(graph).bytes());
+    test::evidence_scene both(graph);
     CHECK(both.paths<parameter_regions>("flat") == texts{"/"});
 }
 
@@ -367,11 +343,9 @@ TEST_CASE("parameter_regions: readers of named parameters are left to those") {
 
 TEST_CASE("parameter_regions: nothing is guessed if operators have scopes") {
     // The names end in values, so only those with a scope that ends in the operator's type count.
-    test::evidence_scene scene(
-        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "/block/Relu"),
-                                 test::node("Neg", {"y"}, {"z"}, "nameless")},
-                                {"x"}, {"z"}, {"block.fc.weight"}))
-            .bytes());
+    test::evidence_scene scene(test::graph({test::node("Relu", {"x"}, {"y"}, "/block/Relu"),
+                                            test::node("Neg", {"y"}, {"z"}, "nameless")},
+                                           {"x"}, {"z"}, {"block.fc.weight"}));
     CHECK(scene.claims<parameter_regions>("nameless").empty());
 }
 

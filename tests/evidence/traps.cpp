@@ -11,12 +11,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
-#include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <algorithm>
@@ -42,16 +39,10 @@ namespace {
 class attributed {
 public:
     explicit attributed(const std::string& bytes)
-        : scene_(std::make_unique<test::evidence_scene>(bytes))
-        , modules_(scene_->modules())
-        , found_(stemma::tag_operators(scene_->context(), stemma::policies<>{})) {}
+        : scene_(std::make_unique<test::evidence_scene>(bytes)) {}
 
     attributed(const std::string& bytes, const stemma::module_tree& modules)
-        : scene_(std::make_unique<test::evidence_scene>(bytes)), modules_(modules) {
-        stemma::evidence_context<test::evidence_scene::operators, stemma::module_tree> context(
-            scene_->ops(), modules_);
-        found_ = stemma::tag_operators(context, stemma::policies<>{});
-    }
+        : scene_(std::make_unique<test::evidence_scene>(bytes, modules)) {}
 
     [[nodiscard]] const stemma::attribution& of(std::string_view name) const {
         const auto v = scene_->node(name);
@@ -60,7 +51,7 @@ public:
     }
 
     [[nodiscard]] std::string module(std::string_view name) const {
-        const auto path = modules_.path(of(name).module);
+        const auto path = scene_->modules().path(of(name).module);
         return path.empty() ? "/" : std::string(path);
     }
 
@@ -68,7 +59,7 @@ public:
     [[nodiscard]] std::set<std::string> conflict(std::string_view name) const {
         std::set<std::string> modules;
         for (const auto& one : found_.conflicts.of(scene_->node(name))) {
-            modules.insert(modules_.path(one.module));
+            modules.insert(scene_->modules().path(one.module));
         }
         return modules;
     }
@@ -77,8 +68,7 @@ public:
 
 private:
     std::unique_ptr<test::evidence_scene> scene_;
-    stemma::module_tree modules_;
-    stemma::tagging found_;
+    stemma::tagging found_ = stemma::tag_operators(scene_->context(), stemma::policies<>{});
 };
 
 /// Returns: the module tree with the number of times each module runs.

@@ -206,7 +206,7 @@ TEST_CASE("refining_regions: what a doubtful capture only places in a module may
                              {"x"}, {"y"});
     graph.inner(5, test::tensor("block.a.weight", {4, 4}));
     graph.inner(5, test::tensor("block.b.weight", {4, 4}));
-    test::evidence_scene scene(test::model(graph).bytes());
+    test::evidence_scene scene(graph);
     const auto count_claims = [&](const std::vector<stemma::claim_table>& given) {
         std::size_t count = 0;
         stemma::detail::refining_regions{true, &given}

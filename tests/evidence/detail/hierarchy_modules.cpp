@@ -11,7 +11,6 @@
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
-#include <vector>
 
 namespace test::evidence_detail_hierarchy_modules {
 
@@ -77,7 +76,7 @@ TEST_CASE("bind_hierarchies: a chain without the root is looked up around its bo
     auto other = test::described(test::node("Relu", {"y"}, {"z"}, "other"),
                                  test::dynamo({"", "gate", "gate.fc", "relu"},
                                               {"app.Net", "app.Gate", "app.FC", "aten.relu"}));
-    test::evidence_scene scene(test::model(test::graph({owner, other}, {"x"}, {"z"}), 10).bytes());
+    test::evidence_scene scene(test::graph({owner, other}, {"x"}, {"z"}), 10);
     const auto& bound = scene.context().modules_of_hierarchies();
     REQUIRE_FALSE(bound.of_body_operator.empty());
     for (const auto* name : {"p", "q"}) {

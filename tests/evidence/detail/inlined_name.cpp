@@ -26,21 +26,18 @@ TEST_CASE("is_reshaped_name: names of a Reshape before a product") {
 }
 
 TEST_CASE("find_inlined_scope: calls of one function are distinguished by results and weights") {
-    test::evidence_scene scene(
-        test::model(
-            test::graph(
-                {test::node("MatMul", {"x", "layer.0.fc.weight"},
-                            {"_inlfunc_Layer_/fc/MatMul_output_0"}, "_inlfunc_Layer_/fc/MatMul"),
-                 test::node("Relu", {"_inlfunc_Layer_/fc/MatMul_output_0"},
-                            {"/layer.0/act/Relu_output_0"}, "_inlfunc_Layer_/act/Relu"),
-                 test::node("MatMul", {"/layer.0/act/Relu_output_0", "folded"},
-                            {"_inlfunc_Layer_token_1_/fc/MatMul_output_0"},
-                            "_inlfunc_Layer_token_1_/fc/MatMul"),
-                 test::node("Relu", {"_inlfunc_Layer_token_1_/fc/MatMul_output_0"},
-                            {"/layer.1/act/Relu_output_0"}, "_inlfunc_Layer_token_1_/act/Relu"),
-                 test::node("Neg", {"/layer.1/act/Relu_output_0"}, {"y"}, "plain")},
-                {"x"}, {"y"}, {"layer.0.fc.weight", "folded"}))
-            .bytes());
+    test::evidence_scene scene(test::graph(
+        {test::node("MatMul", {"x", "layer.0.fc.weight"}, {"_inlfunc_Layer_/fc/MatMul_output_0"},
+                    "_inlfunc_Layer_/fc/MatMul"),
+         test::node("Relu", {"_inlfunc_Layer_/fc/MatMul_output_0"}, {"/layer.0/act/Relu_output_0"},
+                    "_inlfunc_Layer_/act/Relu"),
+         test::node("MatMul", {"/layer.0/act/Relu_output_0", "folded"},
+                    {"_inlfunc_Layer_token_1_/fc/MatMul_output_0"},
+                    "_inlfunc_Layer_token_1_/fc/MatMul"),
+         test::node("Relu", {"_inlfunc_Layer_token_1_/fc/MatMul_output_0"},
+                    {"/layer.1/act/Relu_output_0"}, "_inlfunc_Layer_token_1_/act/Relu"),
+         test::node("Neg", {"/layer.1/act/Relu_output_0"}, {"y"}, "plain")},
+        {"x"}, {"y"}, {"layer.0.fc.weight", "folded"}));
     CHECK(scene.paths<scope_names>("_inlfunc_Layer_/fc/MatMul") == texts{"layer.0.fc"});
     CHECK(scene.paths<scope_names>("_inlfunc_Layer_/act/Relu") == texts{"layer.0.act"});
     CHECK(scene.paths<scope_names>("_inlfunc_Layer_token_1_/fc/MatMul") == texts{"layer.1.fc"});
@@ -50,11 +47,9 @@ TEST_CASE("find_inlined_scope: calls of one function are distinguished by result
 
 TEST_CASE("find_inlined_scope: indistinguishable calls have no scope") {
     test::evidence_scene scene(
-        test::model(
-            test::graph({test::node("Relu", {"x"}, {"a"}, "_inlfunc_Act_/act/Relu"),
-                         test::node("Relu", {"a"}, {"y"}, "_inlfunc_Act_token_2_/act/Relu")},
-                        {"x"}, {"y"}))
-            .bytes());
+        test::graph({test::node("Relu", {"x"}, {"a"}, "_inlfunc_Act_/act/Relu"),
+                     test::node("Relu", {"a"}, {"y"}, "_inlfunc_Act_token_2_/act/Relu")},
+                    {"x"}, {"y"}));
     const auto scope =
         stemma::detail::find_inlined_scope(scene.ops(), scene.node("_inlfunc_Act_/act/Relu"));
     REQUIRE(scope);

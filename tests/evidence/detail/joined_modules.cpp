@@ -18,7 +18,7 @@ std::string module_around(const test::message& one, const char* path) {
     auto graph = test::graph({one, test::node("Relu", {"y"}, {"z"}, "/b/act/Relu"),
                               test::node("Gemm", {"z"}, {"t"}, "/b/inner/conv/Gemm")},
                              {"x"}, {"t"}, {"b.list.norm.weight", "b.inner.conv.weight"});
-    test::evidence_scene scene(test::model(graph).bytes());
+    test::evidence_scene scene(graph);
     const stemma::detail::joined_modules joined(scene.ops(), scene.modules(),
                                                 scene.context().joined());
     const auto part = stemma::find_module(stemma::module_lookup(scene.modules()), path);

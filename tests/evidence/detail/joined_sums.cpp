@@ -24,8 +24,7 @@ test::message conv(const test::names& in, const char* out) {
 /// that is not known.
 std::string module_of_sum(const std::vector<test::message>& nodes, std::string_view name,
                           const test::names& parameters) {
-    test::evidence_scene scene(
-        test::model(test::graph(nodes, {"x", "t"}, {"y"}, parameters)).bytes());
+    test::evidence_scene scene(test::graph(nodes, {"x", "t"}, {"y"}, parameters));
     const auto& sums = scene.context().sums();
     const auto entry = sums.find(scene.node(name));
     return entry == sums.end() ? "none" : std::string(scene.modules().path(entry->second));

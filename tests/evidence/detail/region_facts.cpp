@@ -30,7 +30,7 @@ TEST_CASE("region_facts: finds owners of parameters, unnamed weights, owners of 
     for (const char* name : {"lost", "gate.yes.weight", "gate.no.weight"}) {
         graph.inner(5, test::tensor(name, {4, 4}));
     }
-    test::evidence_scene scene(test::model(graph).bytes());
+    test::evidence_scene scene(graph);
     const stemma::detail::region_facts<test::evidence_scene::operators, stemma::module_tree> facts(
         scene.context());
     const auto m = scene.node("m");
@@ -56,7 +56,7 @@ TEST_CASE(
          read("twice.shift", "c", "d"), read("twice.scale", "d", "e"),
          read("alone.scale", "e", "f")},
         {"x"}, {"f"}, {"once.scale", "once.shift", "twice.scale", "twice.shift", "alone.scale"});
-    test::evidence_scene scene(test::model(graph).bytes());
+    test::evidence_scene scene(graph);
     const stemma::detail::region_facts<test::evidence_scene::operators, stemma::module_tree> facts(
         scene.context());
     const auto computes = [&](const char* path) {
@@ -83,7 +83,7 @@ TEST_CASE("region_facts: a merged vector is that of an unknown module") {
     for (const char* name : {"a.fc.weight", "b.fc.weight"}) {
         graph.inner(5, test::tensor(name, {4, 4}));
     }
-    test::evidence_scene scene(test::model(graph).bytes());
+    test::evidence_scene scene(graph);
     const stemma::detail::region_facts<test::evidence_scene::operators, stemma::module_tree> facts(
         scene.context());
     CHECK(facts.owner[scene.node("m")] == no_id);

@@ -42,22 +42,18 @@ test::message op(const char* type, const test::names& inputs, const char* name,
 } // namespace
 
 TEST_CASE("region_finder: what lies between operators of one module belongs to it") {
-    test::evidence_scene scene(
-        test::model(test::graph({op("Erf", {"x"}, "a", "m.act"), op("Add", {"a"}, "b"),
-                                 op("Mul", {"b"}, "c", "m.act")},
-                                {"x"}, {"c"}),
-                    10)
-            .bytes());
+    test::evidence_scene scene(test::graph({op("Erf", {"x"}, "a", "m.act"), op("Add", {"a"}, "b"),
+                                            op("Mul", {"b"}, "c", "m.act")},
+                                           {"x"}, {"c"}),
+                               10);
     CHECK(regions(scene) == texts{"", "m.act", ""});
 }
 
 TEST_CASE("region_finder: what lies between two named modules belongs to their common ancestor") {
-    test::evidence_scene scene(
-        test::model(test::graph({op("Gemm", {"x"}, "a", "m.fc1"), op("Relu", {"a"}, "b"),
-                                 op("Gemm", {"b"}, "c", "m.fc2")},
-                                {"x"}, {"c"}),
-                    10)
-            .bytes());
+    test::evidence_scene scene(test::graph({op("Gemm", {"x"}, "a", "m.fc1"), op("Relu", {"a"}, "b"),
+                                            op("Gemm", {"b"}, "c", "m.fc2")},
+                                           {"x"}, {"c"}),
+                               10);
     CHECK(regions(scene) == texts{"", "m", ""});
 }
 
@@ -69,7 +65,7 @@ TEST_CASE(
                      op("Add", {"r", "e"}, "y", "m.head")},
                     {"x"}, {"y"});
     graph.inner(5, test::tensor("table", {4, 4}));
-    test::evidence_scene scene(test::model(graph, 10).bytes());
+    test::evidence_scene scene(graph, 10);
     CHECK(regions(scene) == texts{"m.head", "", "m", "", ""});
 }
 
@@ -83,12 +79,11 @@ TEST_CASE(
                                           test::graph_attribute("else_branch", branch("e"))},
                                          "i");
     test::evidence_scene scene(
-        test::model(test::graph({op("Gemm", {"x"}, "a", "m.fc1"), op("Relu", {"a"}, "b"),
-                                 op("Shape", {"b"}, "s"), op("Cast", {"s"}, "c"), choice,
-                                 op("Relu", {"i"}, "r"), op("Gemm", {"r"}, "y", "m.fc2")},
-                                {"x"}, {"y"}),
-                    10)
-            .bytes());
+        test::graph({op("Gemm", {"x"}, "a", "m.fc1"), op("Relu", {"a"}, "b"),
+                     op("Shape", {"b"}, "s"), op("Cast", {"s"}, "c"), choice,
+                     op("Relu", {"i"}, "r"), op("Gemm", {"r"}, "y", "m.fc2")},
+                    {"x"}, {"y"}),
+        10);
     const auto paths = regions(scene);
     for (const auto* name : {"b", "s", "c", "i", "r"}) {
         CHECK(paths[scene.node(name)] == "m");

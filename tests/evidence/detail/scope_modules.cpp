@@ -11,6 +11,7 @@
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,10 +22,10 @@ using stemma::no_id;
 
 namespace {
 
-/// Operators over a known tree, with bound scopes.
-struct scene {
-    explicit scene(stemma::module_tree modules) : tree(std::move(modules)) {}
-
+/// Operators with scopes in their names, and the modules found for these.
+template <class Operators = test::operator_scene>
+struct scoped_operators {
+    /// Adds an operator whose type is in its name, and which may read a parameter.
     id add(const std::string& name, const std::vector<id>& inputs = {},
            const std::string& parameter = "") {
         const auto last = name.substr(name.rfind('/') + 1);
@@ -35,46 +36,68 @@ struct scene {
         return v;
     }
 
+    [[nodiscard]] const stemma::detail::scope_module& of(id v) const {
+        return bound.of(v, table.scope_of[v]);
+    }
+
+    Operators ops;
+    stemma::detail::scope_table table;
+    stemma::detail::scope_modules bound;
+};
+
+/// Operators over a known tree, with bound scopes.
+struct scene : scoped_operators<> {
+    explicit scene(stemma::module_tree modules) : tree(std::move(modules)) {}
+
+    /// Of modules that ran so often.
+    explicit scene(const std::vector<std::pair<std::string, id>>& calls) {
+        stemma::module_tree_builder builder;
+        for (const auto& [path, count] : calls) {
+            builder.set_calls(builder.at_path(path), count);
+        }
+        tree = builder.build();
+    }
+
     void bind() {
         table = stemma::detail::collect_scopes(ops);
         bound = stemma::detail::bind_scopes(ops, table, tree,
                                             stemma::detail::find_parameter_owners(ops, tree));
     }
 
-    [[nodiscard]] const stemma::detail::scope_module& of(id v) const {
-        return bound.of(v, table.scope_of[v]);
-    }
     [[nodiscard]] std::string path(id v) const {
         return of(v).module == no_id ? "?" : tree.path(of(v).module);
     }
 
     stemma::module_tree tree;
-    test::operator_scene ops;
-    stemma::detail::scope_table table;
-    stemma::detail::scope_modules bound;
 };
 
-/// The tree that the operators themselves reveal.
+/// The tree that the operators themselves reveal, beside some modules.
 template <class Operators = test::operator_scene>
-struct grown_scene {
+struct grown_scene : scoped_operators<Operators> {
+    explicit grown_scene(const std::vector<std::string>& known = {}) {
+        for (const auto& path : known) {
+            builder.at_path(path);
+        }
+    }
+
     void grow() {
         const auto before = builder.build();
-        table = stemma::detail::collect_scopes(ops);
-        bound = stemma::detail::grow_scopes(
-            ops, table, before, stemma::detail::find_parameter_owners(ops, before), builder);
+        this->table = stemma::detail::collect_scopes(this->ops);
+        this->bound = stemma::detail::grow_scopes(
+            this->ops, this->table, before,
+            stemma::detail::find_parameter_owners(this->ops, before), builder);
         tree = builder.build();
     }
 
     [[nodiscard]] std::string path(id v) const {
-        return tree.path(builder.rank_of(bound.of(v, table.scope_of[v]).module));
+        return tree.path(builder.rank_of(this->of(v).module));
+    }
+    [[nodiscard]] float sureness(id v) const { return this->of(v).confidence; }
+    [[nodiscard]] id calls(std::string_view module) const {
+        return tree.calls(test::module_at(tree, module));
     }
 
-    [[nodiscard]] float sureness(id v) const { return bound.of(v, table.scope_of[v]).confidence; }
-
     stemma::module_tree_builder builder;
-    Operators ops;
-    stemma::detail::scope_table table;
-    stemma::detail::scope_modules bound;
     stemma::module_tree tree;
 };
 
@@ -94,9 +117,7 @@ TEST_CASE("bind_scopes: binds the scope of every operator, and the root's") {
 }
 
 TEST_CASE("bind_scopes: numbers the scopes of a module by their first operators") {
-    stemma::module_tree_builder builder;
-    builder.set_calls(builder.at_path("fc"), 2);
-    scene s(builder.build());
+    scene s({{"fc", 2}});
     const auto first = s.add("/fc/Add");
     const auto second = s.add("/fc_1/Add");
     const auto again = s.add("/fc/Add_1");
@@ -107,9 +128,7 @@ TEST_CASE("bind_scopes: numbers the scopes of a module by their first operators"
 }
 
 TEST_CASE("bind_scopes: Constants in front do not change the numbers of scopes") {
-    stemma::module_tree_builder builder;
-    builder.set_calls(builder.at_path("fc"), 3);
-    scene s(builder.build());
+    scene s({{"fc", 3}});
     const auto alone = s.add("/fc_2/Constant");
     const auto constant = s.add("/fc_1/Constant");
     const auto first = s.add("/fc/Add");
@@ -122,10 +141,7 @@ TEST_CASE("bind_scopes: Constants in front do not change the numbers of scopes")
 }
 
 TEST_CASE("bind_scopes: a further call of one module may print as the first of another") {
-    stemma::module_tree_builder builder;
-    builder.set_calls(builder.at_path("act"), 2);
-    builder.set_calls(builder.at_path("act_1"), 1);
-    scene s(builder.build());
+    scene s({{"act", 2}, {"act_1", 1}});
     const auto first = s.add("/act/Relu");
     const auto again = s.add("/act_1/Relu", {first});
     const auto other = s.add("/act_1/Sigmoid", {again});
@@ -149,12 +165,7 @@ TEST_CASE("bind_scopes: finds a model that is part of the captured one, or wrapp
 
 TEST_CASE("bind_scopes: operators of two modules in one scope are distinguished by parameters") {
     // Both branches print as `fc`, so operators of b.fc are in the scope of a.fc.
-    stemma::module_tree_builder builder;
-    builder.set_calls(builder.at_path("a"), 0);
-    builder.set_calls(builder.at_path("a.fc"), 1);
-    builder.set_calls(builder.at_path("b"), 0);
-    builder.set_calls(builder.at_path("b.fc"), 1);
-    scene s(builder.build());
+    scene s({{"a", 0}, {"a.fc", 1}, {"b", 0}, {"b.fc", 1}});
     const auto one = s.add("/fc/MatMul", {}, "a.fc.weight");
     const auto one_behind = s.add("/fc/Add", {one});
     const auto other = s.add("/fc/MatMul_1", {}, "b.fc.weight");
@@ -172,24 +183,14 @@ TEST_CASE("bind_scopes: operators of two modules in one scope are distinguished 
 
 TEST_CASE(
     "grow_scopes: equal names that read different parameters are modules of several containers") {
-    grown_scene<> s;
-    for (const auto* path : {"h.0.norm", "h.1.norm"}) {
-        s.builder.at_path(path);
-    }
-    const auto norm = s.ops.add({}, "/norm/Mul", "Mul");
-    const auto first = s.ops.add({norm}, "/q/MatMul", "MatMul");
-    const auto inner = s.ops.add({first}, "/ff/up/MatMul", "MatMul");
-    const auto again = s.ops.add({inner}, "/norm_1/Mul", "Mul");
-    const auto second = s.ops.add({again}, "/q_1/MatMul", "MatMul");
-    const auto inner_again = s.ops.add({second}, "/ff/up_1/MatMul", "MatMul");
-    const auto head = s.ops.add({inner_again}, "/head/MatMul", "MatMul");
-    s.ops.read_parameter(norm, "h.0.norm.weight");
-    s.ops.read_parameter(again, "h.1.norm.weight");
-    s.ops.read_parameter(first, "onnx::MatMul_1");
-    s.ops.read_parameter(second, "onnx::MatMul_2");
-    s.ops.read_parameter(inner, "onnx::MatMul_3");
-    s.ops.read_parameter(inner_again, "onnx::MatMul_4");
-    s.ops.read_parameter(head, "onnx::MatMul_5");
+    grown_scene<> s({"h.0.norm", "h.1.norm"});
+    const auto norm = s.add("/norm/Mul", {}, "h.0.norm.weight");
+    const auto first = s.add("/q/MatMul", {norm}, "onnx::MatMul_1");
+    const auto inner = s.add("/ff/up/MatMul", {first}, "onnx::MatMul_3");
+    const auto again = s.add("/norm_1/Mul", {inner}, "h.1.norm.weight");
+    const auto second = s.add("/q_1/MatMul", {again}, "onnx::MatMul_2");
+    const auto inner_again = s.add("/ff/up_1/MatMul", {second}, "onnx::MatMul_4");
+    const auto head = s.add("/head/MatMul", {inner_again}, "onnx::MatMul_5");
     s.grow();
     CHECK(s.path(first) == "h.0.q");
     CHECK(s.path(second) == "h.1.q");
@@ -229,7 +230,7 @@ TEST_CASE("grow_scopes: modules without parameters belong to the modules that ca
     for (std::size_t i = 0; i < 3; ++i) {
         CHECK(s.path(s.sums[i]) == "h." + std::to_string(i) + ".a");
         CHECK(s.path(s.acts[i]) == "h." + std::to_string(i) + ".a.act");
-        CHECK(s.bound.of(s.acts[i], s.table.scope_of[s.acts[i]]).call == 0);
+        CHECK(s.of(s.acts[i]).call == 0);
     }
     CHECK(s.sureness(s.acts[0]) > s.sureness(s.acts[1]));
 }
@@ -280,54 +281,34 @@ TEST_CASE("grow_scopes: modules without parameters may be shared beside those of
 }
 
 TEST_CASE("grow_scopes: equal names that read the same parameters are calls of one module") {
-    grown_scene<> s;
-    for (const auto* path : {"h.0.norm", "h.1.norm"}) {
-        s.builder.at_path(path);
-    }
-    const auto norm = s.ops.add({}, "/norm/Mul", "Mul");
-    const auto first = s.ops.add({norm}, "/q/MatMul", "MatMul");
-    const auto again = s.ops.add({first}, "/norm_1/Mul", "Mul");
-    const auto second = s.ops.add({again}, "/q_1/MatMul", "MatMul");
-    s.ops.read_parameter(norm, "h.0.norm.weight");
-    s.ops.read_parameter(again, "h.1.norm.weight");
-    s.ops.read_parameter(first, "onnx::MatMul_1");
-    s.ops.read_parameter(second, "onnx::MatMul_1");
+    grown_scene<> s({"h.0.norm", "h.1.norm"});
+    const auto norm = s.add("/norm/Mul", {}, "h.0.norm.weight");
+    const auto first = s.add("/q/MatMul", {norm}, "onnx::MatMul_1");
+    const auto again = s.add("/norm_1/Mul", {first}, "h.1.norm.weight");
+    const auto second = s.add("/q_1/MatMul", {again}, "onnx::MatMul_1");
     s.grow();
     CHECK(s.path(first) == "q");
     CHECK(s.path(second) == "q");
 }
 
 TEST_CASE("grow_scopes: a series that does not alternate with others is no evidence about them") {
-    grown_scene<> s;
-    for (const auto* path : {"h.0.norm", "h.1.norm"}) {
-        s.builder.at_path(path);
-    }
-    const auto norm = s.ops.add({}, "/norm/Mul", "Mul");
-    const auto again = s.ops.add({norm}, "/norm_1/Mul", "Mul");
-    const auto first = s.ops.add({again}, "/q/MatMul", "MatMul");
-    const auto second = s.ops.add({first}, "/q_1/MatMul", "MatMul");
-    s.ops.read_parameter(norm, "h.0.norm.weight");
-    s.ops.read_parameter(again, "h.1.norm.weight");
-    s.ops.read_parameter(first, "onnx::MatMul_1");
-    s.ops.read_parameter(second, "onnx::MatMul_2");
+    grown_scene<> s({"h.0.norm", "h.1.norm"});
+    const auto norm = s.add("/norm/Mul", {}, "h.0.norm.weight");
+    const auto again = s.add("/norm_1/Mul", {norm}, "h.1.norm.weight");
+    const auto first = s.add("/q/MatMul", {again}, "onnx::MatMul_1");
+    s.add("/q_1/MatMul", {first}, "onnx::MatMul_2");
     s.grow();
     CHECK(s.path(first) == "q");
 }
 
 TEST_CASE("grow_scopes: equal names that read different weights are in unknown containers") {
     grown_scene<test::weighted_operators> s;
-    const auto down = s.ops.add({}, "/proj/default/MatMul", "MatMul");
-    const auto up = s.ops.add({down}, "/proj/default_1/MatMul", "MatMul");
-    const auto act = s.ops.add({up}, "/proj/act/Reshape", "Reshape");
-    const auto again = s.ops.add({act}, "/proj/act_1/Reshape", "Reshape");
-    const auto once = s.ops.add({again}, "/tied/MatMul", "MatMul");
-    const auto twice = s.ops.add({once}, "/tied_1/MatMul", "MatMul");
-    s.ops.read_parameter(down, "onnx::MatMul_1");
-    s.ops.read_parameter(up, "onnx::MatMul_2");
-    s.ops.read_parameter(act, "shape1");
-    s.ops.read_parameter(again, "shape2");
-    s.ops.read_parameter(once, "onnx::MatMul_3");
-    s.ops.read_parameter(twice, "onnx::MatMul_3'");
+    const auto down = s.add("/proj/default/MatMul", {}, "onnx::MatMul_1");
+    const auto up = s.add("/proj/default_1/MatMul", {down}, "onnx::MatMul_2");
+    const auto act = s.add("/proj/act/Reshape", {up}, "shape1");
+    const auto again = s.add("/proj/act_1/Reshape", {act}, "shape2");
+    const auto once = s.add("/tied/MatMul", {again}, "onnx::MatMul_3");
+    const auto twice = s.add("/tied_1/MatMul", {once}, "onnx::MatMul_3'");
     s.grow();
     CHECK(s.path(down) == "proj");
     CHECK(s.path(up) == "proj");
@@ -344,14 +325,10 @@ TEST_CASE("grow_scopes: equal names that read different weights are in unknown c
 TEST_CASE("grow_scopes: a module called each time beside equal names shows that these are calls") {
     const auto grown = [](const std::string& second_weight) {
         grown_scene<test::weighted_operators> s;
-        const auto wide = s.ops.add({}, "/head/wide/Conv", "Conv");
-        const auto point = s.ops.add({wide}, "/head/point/Conv", "Conv");
-        const auto wide_again = s.ops.add({point}, "/head/wide_1/Conv", "Conv");
-        const auto point_again = s.ops.add({wide_again}, "/head/point_1/Conv", "Conv");
-        s.ops.read_parameter(wide, "head.wide.weight");
-        s.ops.read_parameter(wide_again, second_weight);
-        s.ops.read_parameter(point, "onnx::Conv_1");
-        s.ops.read_parameter(point_again, "onnx::Conv_2");
+        const auto wide = s.add("/head/wide/Conv", {}, "head.wide.weight");
+        const auto point = s.add("/head/point/Conv", {wide}, "onnx::Conv_1");
+        const auto wide_again = s.add("/head/wide_1/Conv", {point}, second_weight);
+        const auto point_again = s.add("/head/point_1/Conv", {wide_again}, "onnx::Conv_2");
         s.builder.at_path("head.wide");
         s.grow();
         return std::pair(s.path(point), s.path(point_again));
@@ -364,10 +341,8 @@ TEST_CASE("grow_scopes: a module called each time beside equal names shows that 
 TEST_CASE("grow_scopes: equal operators that read another weight are not a further call") {
     const auto grown = [](const std::string& weight) {
         grown_scene<test::weighted_operators> s;
-        const auto first = s.ops.add({}, "/conv/Conv", "Conv");
-        const auto other = s.ops.add({first}, "/conv_1/Conv", "Conv");
-        s.ops.read_parameter(first, "conv.weight");
-        s.ops.read_parameter(other, weight);
+        const auto first = s.add("/conv/Conv", {}, "conv.weight");
+        const auto other = s.add("/conv_1/Conv", {first}, weight);
         s.builder.at_path("conv");
         s.grow();
         return s.path(other);
@@ -379,20 +354,15 @@ TEST_CASE("grow_scopes: equal operators that read another weight are not a furth
 
 TEST_CASE("grow_scopes: calls of one module may differ, but read the same weights") {
     grown_scene<test::weighted_operators> s;
-    const auto first = s.ops.add({}, "/att/q/MatMul", "MatMul");
-    const auto act = s.ops.add({first}, "/att/Tanh", "Tanh");
-    const auto again = s.ops.add({act}, "/att_1/q/MatMul", "MatMul");
-    const auto sum = s.ops.add({again}, "/att_1/Add", "Add");
-    const auto other = s.ops.add({sum}, "/att_2/q/MatMul", "MatMul");
-    s.ops.add({other}, "/att_2/Add", "Add");
-    const auto loc = s.ops.add({other}, "/loc/v/MatMul", "MatMul");
-    const auto inner = s.ops.add({loc}, "/loc/v_1/MatMul", "MatMul");
-    const auto outer = s.ops.add({inner}, "/loc_1/Add", "Add");
-    s.ops.read_parameter(first, "onnx::MatMul_1");
-    s.ops.read_parameter(again, "onnx::MatMul_1'");
-    s.ops.read_parameter(other, "onnx::MatMul_2");
-    s.ops.read_parameter(loc, "onnx::MatMul_3");
-    s.ops.read_parameter(inner, "onnx::MatMul_3'");
+    const auto first = s.add("/att/q/MatMul", {}, "onnx::MatMul_1");
+    const auto act = s.add("/att/Tanh", {first});
+    const auto again = s.add("/att_1/q/MatMul", {act}, "onnx::MatMul_1'");
+    const auto sum = s.add("/att_1/Add", {again});
+    const auto other = s.add("/att_2/q/MatMul", {sum}, "onnx::MatMul_2");
+    s.add("/att_2/Add", {other});
+    const auto loc = s.add("/loc/v/MatMul", {other}, "onnx::MatMul_3");
+    const auto inner = s.add("/loc/v_1/MatMul", {loc}, "onnx::MatMul_3'");
+    const auto outer = s.add("/loc_1/Add", {inner});
     s.grow();
     CHECK(s.path(outer) == "loc");
     CHECK(s.path(again) == "att.q");
@@ -403,14 +373,10 @@ TEST_CASE("grow_scopes: calls of one module may differ, but read the same weight
 TEST_CASE("grow_scopes: calls of one module may read copies of weights, if most they call do not") {
     const auto grown = [](const std::string& second_gru) {
         grown_scene<test::weighted_operators> s;
-        const auto first = s.ops.add({}, "/block/gru/MatMul", "MatMul");
-        const auto own = s.ops.add({first}, "/block/MatMul", "MatMul");
-        const auto again = s.ops.add({own}, "/block/gru_1/MatMul", "MatMul");
-        const auto copy = s.ops.add({again}, "/block_1/MatMul", "MatMul");
-        s.ops.read_parameter(first, "onnx::MatMul_1");
-        s.ops.read_parameter(again, "onnx::MatMul_1" + second_gru);
-        s.ops.read_parameter(own, "fused_1");
-        s.ops.read_parameter(copy, "fused_2");
+        const auto first = s.add("/block/gru/MatMul", {}, "onnx::MatMul_1");
+        const auto own = s.add("/block/MatMul", {first}, "fused_1");
+        const auto again = s.add("/block/gru_1/MatMul", {own}, "onnx::MatMul_1" + second_gru);
+        const auto copy = s.add("/block_1/MatMul", {again}, "fused_2");
         s.grow();
         return s.path(copy);
     };
@@ -421,12 +387,11 @@ TEST_CASE("grow_scopes: calls of one module may read copies of weights, if most 
 TEST_CASE("grow_scopes: what a module calls again tells of a further call without weights") {
     const auto grown = [](const std::string& inner, const std::string& weight) {
         grown_scene<test::weighted_operators> s;
-        const auto first = s.ops.add({}, "/att/q/Conv", "Conv"); // by weights that were computed
-        const auto act = s.ops.add({first}, "/att/Tanh", "Tanh");
+        const auto first = s.add("/att/q/Conv"); // by weights that were computed
+        const auto act = s.add("/att/Tanh", {first});
         const auto again = s.ops.add({act}, inner + "/Conv", "Conv");
-        const auto sum = s.ops.add({again}, "/att_1/Add", "Add");
+        const auto sum = s.add("/att_1/Add", {again}, weight);
         if (!weight.empty()) {
-            s.ops.read_parameter(sum, weight);
         }
         s.grow();
         return s.path(sum);
@@ -439,35 +404,32 @@ TEST_CASE("grow_scopes: what a module calls again tells of a further call withou
 
 TEST_CASE("grow_scopes: what a sequence shares with the module around it may run there alone") {
     grown_scene<> s;
-    s.ops.add({}, "/block/norm1/Mul", "Mul");
-    s.ops.add({}, "/block/down/down.0/Conv", "Conv");
-    const auto shared = s.ops.add({}, "/block/down/norm2/Mul", "Mul");
+    s.add("/block/norm1/Mul");
+    s.add("/block/down/down.0/Conv");
+    const auto shared = s.add("/block/down/norm2/Mul");
     s.grow();
     CHECK(s.path(shared) == "block.norm2");
 }
 
 TEST_CASE("grow_scopes: a list whose members each run in another module belongs to their caller") {
     grown_scene<> s;
-    const auto first = s.ops.add({}, "/enc/shared/glu.0/shared.0/MatMul", "MatMul");
-    const auto gate = s.ops.add({first}, "/enc/shared/glu.0/Mul", "Mul");
-    const auto second = s.ops.add({gate}, "/enc/shared/glu.1/shared.1/MatMul", "MatMul");
+    const auto first = s.add("/enc/shared/glu.0/shared.0/MatMul");
+    const auto gate = s.add("/enc/shared/glu.0/Mul", {first});
+    const auto second = s.add("/enc/shared/glu.1/shared.1/MatMul", {gate});
     s.grow();
     CHECK(s.path(first) == "enc.shared.shared.0");
     CHECK(s.path(gate) == "enc.shared.glu.0");
     CHECK(s.path(second) == "enc.shared.shared.1");
-    CHECK(s.bound.of(second, s.table.scope_of[second]).caller != no_id);
+    CHECK(s.of(second).caller != no_id);
 }
 
 TEST_CASE("grow_scopes: a further call is one of the same module if the first call is gone") {
     grown_scene<test::weighted_operators> s;
-    const auto inner = s.ops.add({}, "/pre/fc.0/lin_1/MatMul", "MatMul");
-    const auto act = s.ops.add({inner}, "/pre_1/Relu", "Relu");
-    const auto again = s.ops.add({act}, "/pre/fc.0/lin_2/MatMul", "MatMul");
-    const auto outer = s.ops.add({again}, "/pre_2/Relu", "Relu");
-    const auto other = s.ops.add({outer}, "/pre/proj_1/MatMul", "MatMul");
-    s.ops.read_parameter(inner, "onnx::MatMul_1");
-    s.ops.read_parameter(again, "onnx::MatMul_1'");
-    s.ops.read_parameter(other, "onnx::MatMul_2");
+    const auto inner = s.add("/pre/fc.0/lin_1/MatMul", {}, "onnx::MatMul_1");
+    const auto act = s.add("/pre_1/Relu", {inner});
+    const auto again = s.add("/pre/fc.0/lin_2/MatMul", {act}, "onnx::MatMul_1'");
+    const auto outer = s.add("/pre_2/Relu", {again});
+    const auto other = s.add("/pre/proj_1/MatMul", {outer}, "onnx::MatMul_2");
     s.grow();
     CHECK(s.path(inner) == "pre.fc.0.lin");
     CHECK(s.path(again) == "pre.fc.0.lin");
@@ -477,46 +439,33 @@ TEST_CASE("grow_scopes: a further call is one of the same module if the first ca
 }
 
 TEST_CASE("grow_scopes: what a module calls again may be known from other parameters") {
-    grown_scene<test::weighted_operators> s;
-    s.builder.at_path("fn.out");
-    const auto first = s.ops.add({}, "/fn/q/MatMul", "MatMul");
-    const auto out = s.ops.add({first}, "/fn/out/Add", "Add");
-    const auto again = s.ops.add({out}, "/fn/q_1/MatMul", "MatMul");
-    const auto sum = s.ops.add({again}, "/fn_1/Softmax", "Softmax");
-    const auto out_again = s.ops.add({sum}, "/fn/out_1/Add", "Add");
-    s.ops.read_parameter(first, "quantized");
-    s.ops.read_parameter(again, "onnx::MatMul_1");
-    s.ops.read_parameter(out, "fn.out.shape");
-    s.ops.read_parameter(out_again, "fn.out.shape");
+    grown_scene<test::weighted_operators> s({"fn.out"});
+    const auto first = s.add("/fn/q/MatMul", {}, "quantized");
+    const auto out = s.add("/fn/out/Add", {first}, "fn.out.shape");
+    const auto again = s.add("/fn/q_1/MatMul", {out}, "onnx::MatMul_1");
+    const auto sum = s.add("/fn_1/Softmax", {again});
+    s.add("/fn/out_1/Add", {sum}, "fn.out.shape");
     s.grow();
     CHECK(s.path(sum) == "fn");
 }
 
 TEST_CASE("grow_scopes: a module run by its forward has the names of its caller") {
-    grown_scene<> s;
-    for (const auto* path : {"wrap.norm", "ffn.w_1", "ffn.w_2"}) {
-        s.builder.at_path(path);
-    }
-    const auto norm = s.ops.add({}, "/wrap/norm/Add", "Add");
-    const auto first = s.ops.add({norm}, "/wrap/w_1/Gemm", "Gemm");
-    const auto act = s.ops.add({first}, "/wrap/act/Relu", "Relu");
-    const auto second = s.ops.add({act}, "/wrap/w_2/Gemm", "Gemm");
-    const auto sum = s.ops.add({second, norm}, "/wrap/Add", "Add");
-    s.ops.read_parameter(norm, "wrap.norm.bias");
-    s.ops.read_parameter(first, "ffn.w_1.weight");
-    s.ops.read_parameter(second, "ffn.w_2.weight");
+    grown_scene<> s({"wrap.norm", "ffn.w_1", "ffn.w_2"});
+    const auto norm = s.add("/wrap/norm/Add", {}, "wrap.norm.bias");
+    const auto first = s.add("/wrap/w_1/Gemm", {norm}, "ffn.w_1.weight");
+    const auto act = s.add("/wrap/act/Relu", {first});
+    const auto second = s.add("/wrap/w_2/Gemm", {act}, "ffn.w_2.weight");
+    const auto sum = s.add("/wrap/Add", {second, norm});
     s.grow();
     CHECK(s.path(act) == "ffn.act");
     CHECK(s.path(sum) == "wrap");
 }
 
 TEST_CASE("grow_scopes: a container that calls its owner's modules has none of its own") {
-    grown_scene<> s;
-    s.builder.at_path("block.conv");
-    const auto conv = s.ops.add({}, "/block/net/conv/Conv", "Conv");
-    const auto act = s.ops.add({conv}, "/block/net/act/Relu", "Relu");
-    const auto again = s.ops.add({act}, "/block/net/act_1/Relu", "Relu");
-    s.ops.read_parameter(conv, "block.conv.weight");
+    grown_scene<> s({"block.conv"});
+    const auto conv = s.add("/block/net/conv/Conv", {}, "block.conv.weight");
+    const auto act = s.add("/block/net/act/Relu", {conv});
+    const auto again = s.add("/block/net/act_1/Relu", {act});
     s.grow();
     CHECK(s.path(conv) == "block.conv");
     CHECK(s.path(act) == "block.act");
@@ -525,8 +474,8 @@ TEST_CASE("grow_scopes: a container that calls its owner's modules has none of i
 
 TEST_CASE("grow_scopes: adds the modules of scopes") {
     grown_scene<> s;
-    const auto a = s.ops.add({}, "/enc/layer.0/fc/Add", "Add");
-    const auto b = s.ops.add({}, "/enc/layer.0/Mul", "Mul");
+    const auto a = s.add("/enc/layer.0/fc/Add");
+    const auto b = s.add("/enc/layer.0/Mul");
     const auto root = s.ops.add({}, "/Mul", "Mul");
     s.grow();
     CHECK(s.path(a) == "enc.layer.0.fc");
@@ -536,12 +485,10 @@ TEST_CASE("grow_scopes: adds the modules of scopes") {
 }
 
 TEST_CASE("grow_scopes: a module without parameters is not one inside a module that was called") {
-    grown_scene<> s;
-    s.builder.at_path("block.gate.down");
-    s.builder.at_path("block.list.0.up");
-    const auto own = s.ops.add({}, "/block/down/Conv", "Conv");
-    const auto inside = s.ops.add({}, "/block/gate/down/Conv", "Conv");
-    const auto listed = s.ops.add({}, "/block/up/Conv", "Conv");
+    grown_scene<> s({"block.gate.down", "block.list.0.up"});
+    const auto own = s.add("/block/down/Conv");
+    const auto inside = s.add("/block/gate/down/Conv");
+    const auto listed = s.add("/block/up/Conv");
     s.grow();
     CHECK(s.path(own) == "block.down");
     CHECK(s.path(inside) == "block.gate.down");
@@ -550,7 +497,7 @@ TEST_CASE("grow_scopes: a module without parameters is not one inside a module t
 
 TEST_CASE("grow_scopes: a Sequential that repeats its name is added once") {
     grown_scene<> s;
-    const auto v = s.ops.add({}, "/layer1/layer1.0/Add", "Add");
+    const auto v = s.add("/layer1/layer1.0/Add");
     s.grow();
     CHECK(s.path(v) == "layer1.0");
     CHECK(s.tree.size() == 3);
@@ -558,7 +505,7 @@ TEST_CASE("grow_scopes: a Sequential that repeats its name is added once") {
 
 TEST_CASE("grow_scopes: classes in scopes become those of the modules") {
     grown_scene<> s;
-    const auto v = s.ops.add({}, "app.Net::/app.zoo.Block::layers.0/Add", "Add");
+    const auto v = s.add("app.Net::/app.zoo.Block::layers.0/Add");
     s.grow();
     CHECK(s.path(v) == "layers.0");
     CHECK(s.tree.class_name(test::module_at(s.tree, "layers.0")) == "Block");
@@ -568,50 +515,47 @@ TEST_CASE("grow_scopes: classes in scopes become those of the modules") {
 
 TEST_CASE("grow_scopes: further calls add no modules, other names do") {
     grown_scene<> s;
-    const auto first = s.ops.add({}, "/fc/Add", "Add");
-    const auto second = s.ops.add({}, "/fc_1/Add", "Add");
-    const auto other = s.ops.add({}, "/fc_2/Mul", "Mul");
+    const auto first = s.add("/fc/Add");
+    const auto second = s.add("/fc_1/Add");
+    const auto other = s.add("/fc_2/Mul");
     s.grow();
     CHECK(s.path(first) == "fc");
     CHECK(s.path(second) == "fc");
     CHECK(s.path(other) == "fc_2");
-    CHECK(s.tree.calls(test::module_at(s.tree, "fc")) == 2);
+    CHECK(s.calls("fc") == 2);
 }
 
 TEST_CASE("grow_scopes: a further call of one module may print as the first of another") {
     grown_scene<> s;
-    s.ops.add({}, "/act/Relu", "Relu");
-    s.ops.add({}, "/act_1/Relu", "Relu");
-    s.ops.add({}, "/act_1/Sigmoid", "Sigmoid");
-    s.ops.add({}, "/act_1_1/Sigmoid", "Sigmoid");
+    s.add("/act/Relu");
+    s.add("/act_1/Relu");
+    s.add("/act_1/Sigmoid");
+    s.add("/act_1_1/Sigmoid");
     s.grow();
     CHECK(s.path(0) == "act");
     CHECK(s.path(1) == "act");
     CHECK(s.path(2) == "act_1");
     CHECK(s.path(3) == "act_1");
-    CHECK(s.tree.calls(test::module_at(s.tree, "act")) == 2);
-    CHECK(s.tree.calls(test::module_at(s.tree, "act_1")) == 2);
+    CHECK(s.calls("act") == 2);
+    CHECK(s.calls("act_1") == 2);
     CHECK(s.tree.size() == 3);
 }
 
 TEST_CASE("grow_scopes: modules between two scopes are known never to run") {
     grown_scene<> s;
-    s.ops.add({}, "/layer.0/fc/Add", "Add");
+    s.add("/layer.0/fc/Add");
     s.grow();
-    CHECK(s.tree.calls(test::module_at(s.tree, "layer")) == 0);
-    CHECK(s.tree.calls(test::module_at(s.tree, "layer.0")) == 1);
-    CHECK(s.tree.calls(test::module_at(s.tree, "layer.0.fc")) == 1);
+    CHECK(s.calls("layer") == 0);
+    CHECK(s.calls("layer.0") == 1);
+    CHECK(s.calls("layer.0.fc") == 1);
 }
 
 TEST_CASE("grow_scopes: list members show each other the levels that scopes leave out") {
-    grown_scene<> s;
-    s.builder.at_path("block.0.layer.0.att");
-    s.builder.at_path("block.1.layer.0.norm");
-    s.builder.at_path("block.2.norm");
-    const auto shown = s.ops.add({}, "/block.0/att/Add", "Add");
-    const auto hidden = s.ops.add({}, "/block.1/att/Mul", "Mul");
-    const auto inside = s.ops.add({}, "/block.1/att/q/Mul", "Mul");
-    const auto other = s.ops.add({}, "/block.2/att/Sub", "Sub");
+    grown_scene<> s({"block.0.layer.0.att", "block.1.layer.0.norm", "block.2.norm"});
+    const auto shown = s.add("/block.0/att/Add");
+    const auto hidden = s.add("/block.1/att/Mul");
+    const auto inside = s.add("/block.1/att/q/Mul");
+    const auto other = s.add("/block.2/att/Sub");
     s.grow();
     CHECK(s.path(shown) == "block.0.layer.0.att");
     CHECK(s.path(hidden) == "block.1.layer.0.att");
@@ -623,9 +567,9 @@ TEST_CASE("grow_scopes: list members show each other the levels that scopes leav
 
 TEST_CASE("grow_scopes: a number after an existing name is less certainly part of it") {
     grown_scene<> s;
-    s.ops.add({}, "/a/fc/Add", "Add");
-    const auto beside = s.ops.add({}, "/a/fc_1/Mul", "Mul");
-    const auto alone = s.ops.add({}, "/b/fc_1/Mul", "Mul");
+    s.add("/a/fc/Add");
+    const auto beside = s.add("/a/fc_1/Mul");
+    const auto alone = s.add("/b/fc_1/Mul");
     s.grow();
     CHECK(s.path(beside) == "a.fc_1");
     CHECK(s.path(alone) == "b.fc_1");
@@ -634,10 +578,10 @@ TEST_CASE("grow_scopes: a number after an existing name is less certainly part o
 
 TEST_CASE("grow_scopes: a number after a member's is a further call of it") {
     grown_scene<> s;
-    const auto first = s.ops.add({}, "/net/list/list.0/Add", "Add");
-    const auto again = s.ops.add({}, "/net/list/list.0_1/Mul", "Mul");
-    const auto later = s.ops.add({}, "/net/list/list.1_2/Mul", "Mul");
-    const auto built = s.ops.add({}, "net/list.1_2/Mul_node_1", "Mul");
+    const auto first = s.add("/net/list/list.0/Add");
+    const auto again = s.add("/net/list/list.0_1/Mul");
+    const auto later = s.add("/net/list/list.1_2/Mul");
+    const auto built = s.add("net/list.1_2/Mul_node_1");
     s.grow();
     CHECK(s.path(first) == "net.list.0");
     CHECK(s.path(again) == "net.list.0");
@@ -649,7 +593,7 @@ TEST_CASE("grow_scopes: a number after a member's is a further call of it") {
 TEST_CASE("grow_scopes: after an optimizer, a number is less certainly part of a name") {
     const auto sureness = [](const std::string& other) {
         grown_scene<> s;
-        const auto v = s.ops.add({}, "/b/fc_1/Mul", "Mul");
+        const auto v = s.add("/b/fc_1/Mul");
         s.ops.add({}, other, "FusedConv");
         s.grow();
         CHECK(s.path(v) == "b.fc_1");
@@ -661,10 +605,9 @@ TEST_CASE("grow_scopes: after an optimizer, a number is less certainly part of a
 TEST_CASE("grow_scopes: if scopes leave out levels, none is certain to be complete") {
     const auto sureness = [](const std::string& parameter) {
         grown_scene<> s;
-        const auto norm = s.ops.add({}, "/block.0/norm/Mul", "Mul");
-        s.ops.read_parameter(norm, parameter);
+        const auto norm = s.add("/block.0/norm/Mul", {}, parameter);
         s.builder.at_path(parameter.substr(0, parameter.rfind('.')));
-        const auto v = s.ops.add({norm}, "/block.0/att/Softmax", "Softmax");
+        const auto v = s.add("/block.0/att/Softmax", {norm});
         s.grow();
         CHECK(s.path(v) == "block.0.att");
         return s.sureness(v);
@@ -673,9 +616,8 @@ TEST_CASE("grow_scopes: if scopes leave out levels, none is certain to be comple
 }
 
 TEST_CASE("grow_scopes: known modules are used") {
-    grown_scene<> s;
-    s.builder.at_path("enc.block.fc");
-    const auto v = s.ops.add({}, "/enc/block/fc/Add", "Add");
+    grown_scene<> s({"enc.block.fc"});
+    const auto v = s.add("/enc/block/fc/Add");
     s.grow();
     CHECK(s.path(v) == "enc.block.fc");
     CHECK(s.tree.size() == 4);
