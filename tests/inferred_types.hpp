@@ -15,6 +15,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,33 @@ inline message ints_attribute(std::string_view name, const dims& values) {
 
 inline message floats_attribute(std::string_view name, const std::vector<float>& values) {
     return message().text(1, name).text(7, bytes_of(values)).number(20, 6);
+}
+
+/// Returns: the parts of a text between blanks.
+inline std::vector<std::string> words_of(std::string_view text) {
+    std::istringstream all{std::string(text)};
+    return {std::istream_iterator<std::string>(all), {}};
+}
+
+/// Attributes as in `axis=1 perm=[1,0] mode='linear'`.
+inline std::vector<message> attributes(std::string_view text) {
+    std::vector<message> result;
+    for (const auto& word : words_of(text)) {
+        const auto name = word.substr(0, word.find('='));
+        const auto value = word.substr(name.size() + 1);
+        if (value.front() == '\'') {
+            result.push_back(text_attribute(name, value.substr(1, value.size() - 2)));
+            continue;
+        }
+        std::istringstream numbers(value.substr(value.front() == '[' ? 1 : 0));
+        dims read;
+        for (std::int64_t number = 0; numbers >> number; numbers.ignore()) {
+            read.push_back(static_cast<std::uint64_t>(number));
+        }
+        result.push_back(value.front() == '[' ? ints_attribute(name, read)
+                                              : int_attribute(name, read.front()));
+    }
+    return result;
 }
 
 /// One-dimensional int64 TensorProto.

@@ -152,7 +152,7 @@ TEST_CASE("model_cost: slices of open extents", "[cost]") {
 TEST_CASE("model_cost: parts of an open extent whose last one may be smaller", "[cost]") {
     auto scene = test::inference_scene().open_input("x", {"rows", "4"});
     const auto split = [](const test::names& outputs) {
-        return test::owner_node("Split", {"x"}, outputs, {test::int_attribute("num_outputs", 2)});
+        return test::owner_node("Split", {"x"}, outputs, test::attributes("num_outputs=2"));
     };
     CHECK(size_of(scene, split({"y", "rest"})) == "16*floor((rows + 1)/2)");
     CHECK(size_of(scene, split({"first", "y"})) == "16*rows - 16*floor((rows + 1)/2)");
@@ -201,9 +201,8 @@ TEST_CASE("model_cost: names what is not fixed, also in computed extents", "[cos
 
 TEST_CASE("model_cost: knows the factors of a product whose batch is transposed", "[cost]") {
     auto scene = test::inference_scene().input("a", {4, 2, 3}).input("b", {2, 4, 5});
-    auto node =
-        test::owner_node("FusedMatMul", {"a", "b"}, {"y"},
-                         {test::int_attribute("transA", 1), test::int_attribute("transBatchA", 1)});
+    auto node = test::owner_node("FusedMatMul", {"a", "b"}, {"y"},
+                                 test::attributes("transA=1 transBatchA=1"));
     scene.node(node.text(7, "com.microsoft"));
     CHECK(cost_of(scene.model_with("y"))[0].macs.constant() == 2 * 3 * 5 * 4);
 }
@@ -212,7 +211,7 @@ TEST_CASE("model_cost: attention without padding has as many scores as rows in a
     auto scene = test::inference_scene().input("x", {5, 8}).input("w", {8, 24}).input("b", {24});
     scene.input("offsets", {2, 3}, 6).input("ends", {3}, 6);
     const auto node = test::owner_node("PackedAttention", {"x", "w", "b", "offsets", "ends"}, {"y"},
-                                       {test::int_attribute("num_heads", 2)});
+                                       test::attributes("num_heads=2"));
     scene.node(test::message(node).text(7, "com.microsoft"));
     CHECK(cost_of(scene.model_with("y"))[0].macs.constant() == 5 * 8 * 24 + 5 * 3 * (8 + 8));
 }
@@ -221,7 +220,7 @@ TEST_CASE("model_cost: quantized attention makes real numbers", "[cost]") {
     auto scene = test::inference_scene().input("x", {2, 3, 8}, 2).input("w", {8, 24}, 3);
     scene.input("bias", {24}).input("x_scale", test::dims{}).input("w_scale", test::dims{});
     auto node = test::owner_node("QAttention", {"x", "w", "bias", "x_scale", "w_scale"}, {"y"},
-                                 {test::int_attribute("num_heads", 2)});
+                                 test::attributes("num_heads=2"));
     CHECK(size_of(scene, node.text(7, "com.microsoft")) == std::to_string(2 * 3 * 8 * 4));
 }
 

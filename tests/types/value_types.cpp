@@ -8,7 +8,6 @@
 #include <stemma/onnx/wire_model.hpp>
 
 #include <string>
-#include <vector>
 
 namespace test::types_value_types {
 

@@ -19,14 +19,13 @@ TEST_CASE("elementwise_rules: types and extents of elementwise operators", "[det
     CHECK(test::inferred(scene, "Less", {"x", "b"}) == "bool[2,3]");
     CHECK(test::inferred(scene, "IsNaN", {"x"}) == "bool[2,3]");
     CHECK(test::inferred(scene, "Where", {"c", "b", "b"}) == "float32[2,3]");
-    CHECK(test::inferred(scene, "Cast", {"x"}, {test::int_attribute("to", 7)}) == "int64[2,3]");
+    CHECK(test::inferred(scene, "Cast", {"x"}, test::attributes("to=7")) == "int64[2,3]");
     CHECK(test::inferred(scene, "CastLike", {"x", "i"}) == "int64[2,3]");
 }
 
 TEST_CASE("elementwise_rules: old operators fit the second input to the first", "[detail]") {
     const auto scene = test::inference_scene().open_input("x", {"N", "3", "H"}).input("b", {3});
-    const std::vector<test::message> fits{test::int_attribute("broadcast", 1),
-                                          test::int_attribute("axis", 1)};
+    const auto fits = test::attributes("broadcast=1 axis=1");
     CHECK(test::inferred(scene, "Add", {"x", "b"}, fits, 6) == "float32[N,3,H]");
     CHECK(test::inferred(scene, "Less", {"x", "b"}, fits, 6) == "bool[N,3,H]");
     CHECK(test::inferred(scene, "Add", {"x", "b"}, {}, 7) == "float32[N,3,3]");
@@ -37,7 +36,7 @@ TEST_CASE("elementwise_rules: numbers stay in a cast as far as the type holds th
         auto scene = test::inference_scene().open_input("x", {"N", "300", "0", "4", "70000"});
         scene.node(test::node("Shape", {"x"}, {"shape"}));
         scene.node(test::owner_node("Cast", {"shape"}, {"cast"}, {test::int_attribute("to", to)}));
-        scene.node(test::owner_node("Cast", {"cast"}, {"back"}, {test::int_attribute("to", 7)}));
+        scene.node(test::owner_node("Cast", {"cast"}, {"back"}, test::attributes("to=7")));
         return test::inferred(scene, "ConstantOfShape", {"back"});
     };
     CHECK(cast_shape(9) == "float32[?,1,0,1,1]");    // bool

@@ -106,7 +106,7 @@ TEST_CASE("exact_shapes: a -1 among computed extents stands for another, also if
                      .node(test::node("Shape", {"x"}, {"shape"}))
                      .node(test::node("Gather", {"shape", "first"}, {"batch"}))
                      .node(test::owner_node("Concat", {"batch", "minus_one"}, {"parts"},
-                                            {test::int_attribute("axis", 0)}))
+                                            test::attributes("axis=0")))
                      .node(test::node("Reshape", {"parts", "minus_one"}, {"given"}));
     scene.node(test::node("Equal", {"given", "minus_one"}, {"found"}))
         .node(test::node("Where", {"found", "ones", "given"}, {"asked"}));

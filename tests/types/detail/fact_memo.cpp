@@ -9,7 +9,6 @@
 #include <stemma/types/value_types.hpp>
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace test::types_detail_fact_memo {

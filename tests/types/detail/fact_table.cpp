@@ -5,8 +5,6 @@
 #include "../../find_in_model.hpp"
 #include "../../inferred_types.hpp"
 
-#include <string>
-
 namespace test::types_detail_fact_table {
 
 namespace d = stemma::detail;

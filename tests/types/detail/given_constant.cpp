@@ -5,9 +5,7 @@
 #include "../../inferred_types.hpp"
 
 #include <array>
-#include <cstddef>
 #include <string_view>
-#include <vector>
 
 namespace test::types_detail_given_constant {
 

@@ -33,10 +33,10 @@ TEST_CASE("layer_rules: attributes name the types of statistics and of dequantiz
         return extended.type_of("m");
     };
     CHECK(mean({}) == "float32[2,1]");
-    CHECK(mean({test::int_attribute("stash_type", 16)}) == "bfloat16[2,1]");
+    CHECK(mean(test::attributes("stash_type=16")) == "bfloat16[2,1]");
     CHECK(test::inferred(scene, "DequantizeLinear", {"q", "s"}) == "float32[2,4]");
-    CHECK(test::inferred(scene, "DequantizeLinear", {"q", "s"},
-                         {test::int_attribute("output_dtype", 10)}, 23) == "float16[2,4]");
+    CHECK(test::inferred(scene, "DequantizeLinear", {"q", "s"}, test::attributes("output_dtype=10"),
+                         23) == "float16[2,4]");
 }
 
 TEST_CASE("layer_rules: a function's own opset decides the types of its results", "[detail]") {
@@ -76,7 +76,7 @@ TEST_CASE("layer_rules: fused operators have the types of the unfused ones", "[d
                            .weight("w", {6, 3, 3, 3})
                            .weight("v", {7, 5})
                            .weight("b", {9});
-    CHECK(fused(scene, "FusedConv", {"x", "w"}, {test::ints_attribute("pads", {1, 1, 1, 1})}) ==
+    CHECK(fused(scene, "FusedConv", {"x", "w"}, test::attributes("pads=[1,1,1,1]")) ==
           "float32[1,6,8,9]");
     CHECK(fused(scene, "FusedGemm", {"m", "v"}) == "float32[6,5]");
     for (const char* op : {"Gelu", "QuickGelu", "FastGelu"}) {

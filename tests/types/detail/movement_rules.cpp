@@ -79,16 +79,16 @@ TEST_CASE("movement_rules: padding enlarges only padded axes") {
 }
 
 TEST_CASE("movement_rules: shapes of moved elements", "[detail]") {
-    CHECK(test::inferred(scene(), "Transpose", {"x"}, {test::ints_attribute("perm", {2, 0, 1})}) ==
+    CHECK(test::inferred(scene(), "Transpose", {"x"}, test::attributes("perm=[2,0,1]")) ==
           "float32[4,2,3]");
     CHECK(test::inferred(scene(), "Transpose", {"x"}) == "float32[4,3,2]");
     CHECK(test::inferred(scene(), "Flatten", {"x"}) == "float32[2,12]");
-    CHECK(test::inferred(scene(), "Concat", {"x", "x"}, {test::int_attribute("axis", 1)}) ==
+    CHECK(test::inferred(scene(), "Concat", {"x", "x"}, test::attributes("axis=1")) ==
           "float32[2,6,4]");
-    CHECK(test::inferred(scene(), "Gather", {"x", "i"}, {test::int_attribute("axis", 1)}) ==
+    CHECK(test::inferred(scene(), "Gather", {"x", "i"}, test::attributes("axis=1")) ==
           "float32[2,5,4]");
     CHECK(test::inferred(scene(), "Unsqueeze", {"x", "two"}) == "float32[2,1,3,4]");
-    CHECK(test::inferred(scene(), "Unsqueeze", {"x"}, {test::ints_attribute("axes", {0})}, 11) ==
+    CHECK(test::inferred(scene(), "Unsqueeze", {"x"}, test::attributes("axes=[0]"), 11) ==
           "float32[1,2,3,4]");
     CHECK(test::inferred(test::inference_scene().input("x", {2, 1, 4}).numbers("one", {1}),
                          "Squeeze", {"x", "one"}) == "float32[2,4]");
@@ -96,9 +96,9 @@ TEST_CASE("movement_rules: shapes of moved elements", "[detail]") {
 }
 
 TEST_CASE("movement_rules: an invalid axis or shape yields nothing", "[detail]") {
-    CHECK(test::inferred(scene(), "Concat", {"x", "x"}, {test::int_attribute("axis", 9)})
-              .find("[2") == std::string::npos);
-    CHECK(test::inferred(scene(), "Transpose", {"x"}, {test::ints_attribute("perm", {0, 9, 9})})
+    CHECK(test::inferred(scene(), "Concat", {"x", "x"}, test::attributes("axis=9")).find("[2") ==
+          std::string::npos);
+    CHECK(test::inferred(scene(), "Transpose", {"x"}, test::attributes("perm=[0,9,9]"))
               .find("[2,3") == std::string::npos);
 }
 
@@ -113,15 +113,11 @@ TEST_CASE("movement_rules: a slice has the extents given by its constants", "[de
     CHECK(test::inferred(s, "Slice", {"x", "open", "last", "2"}) == "float32[2,3,?]");
     CHECK(test::inferred(s, "Slice", {"x", "zero", "last", "open"}) == "float32[?,?,?]");
     CHECK(test::inferred(s, "Slice", {"x", "zero", "last", "2", "open"}) == "float32[2,3,?]");
-    CHECK(
-        test::inferred(s, "Slice", {"x"},
-                       {test::ints_attribute("starts", {0, 1}),
-                        test::ints_attribute("ends", {1, 9}), test::ints_attribute("axes", {0, 2})},
-                       9) == "float32[1,3,3]");
+    CHECK(test::inferred(s, "Slice", {"x"}, test::attributes("starts=[0,1] ends=[1,9] axes=[0,2]"),
+                         9) == "float32[1,3,3]");
     s.node(test::node("Shape", {"x"}, {"shape"}));
     s.node(test::node("Slice", {"shape", "zero", "last", "zero"}, {"front"}));
-    s.node(test::owner_node("Concat", {"front", "rest"}, {"target"},
-                            {test::int_attribute("axis", 0)}));
+    s.node(test::owner_node("Concat", {"front", "rest"}, {"target"}, test::attributes("axis=0")));
     CHECK(test::inferred(s, "Reshape", {"x", "target"}) == "float32[2,3,?]");
 }
 

@@ -30,8 +30,7 @@ TEST_CASE("product_rules: products", "[detail]") {
     CHECK(test::inferred(scene, "MatMul", {"x", "w"}) == "float32[2,3,5]");
     CHECK(test::inferred(scene, "MatMul", {"x", "v"}) == "float32[2,3]");
     CHECK(test::inferred(scene, "MatMul", {"v", "w"}) == "float32[5]");
-    CHECK(test::inferred(scene, "Gemm", {"m", "w"},
-                         {test::int_attribute("transA", 1), test::int_attribute("transB", 1)}) ==
+    CHECK(test::inferred(scene, "Gemm", {"m", "w"}, test::attributes("transA=1 transB=1")) ==
           "float32[7,4]");
 }
 
@@ -59,8 +58,7 @@ TEST_CASE("product_rules: a letter has at least the extent of every operand", "[
     const auto scene =
         test::inference_scene().input("one", {1, 3}).input("two", {2, 3}).input("u", {unknown, 3});
     const auto einsum = [&](const std::vector<std::string>& inputs) {
-        return test::inferred(scene, "Einsum", inputs,
-                              {test::text_attribute("equation", "bi,bi->bi")});
+        return test::inferred(scene, "Einsum", inputs, test::attributes("equation='bi,bi->bi'"));
     };
     for (const auto& [other, expected] :
          {std::pair("one", "float32[?,3]"), std::pair("two", "float32[2,3]")}) {
@@ -102,7 +100,7 @@ TEST_CASE("product_rules: products of quantized weights have the type of the oth
     CHECK(fused(scene, "DynamicQuantizeMatMul", {"a", "w"}) == "float32[2,4,5]");
     CHECK(fused(scene, "MatMulIntegerToFloat", {"q", "w", "scale", "scale"}) == "float32[4,5]");
     for (const char* op : {"MatMulNBits", "MatMulBnb4"}) {
-        CHECK(fused(scene, op, {"a", "w"}, {test::int_attribute("N", 7)}) == "float32[2,4,7]");
+        CHECK(fused(scene, op, {"a", "w"}, test::attributes("N=7")) == "float32[2,4,7]");
     }
     CHECK(fused(scene, "QLinearAdd", {"q", "scale", "q", "q"}) == "uint8[4,3]");
     CHECK(fused(scene, "QLinearSigmoid", {"q", "scale"}) == "uint8[4,3]");

@@ -6,7 +6,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace test::types_detail_rank_demands {
@@ -51,17 +50,15 @@ std::string read_by(std::string_view op, const test::names& inputs,
 TEST_CASE("rank_demands: a value has the rank that its reader demands") {
     CHECK(scene().type_of("r").empty());
     CHECK(read_by("Conv", {"r", "w"}) == "float32[?,?,?]");
-    CHECK(read_by("Conv", {"r", "unknown"}, {test::ints_attribute("kernel_shape", {3, 3})}) ==
+    CHECK(read_by("Conv", {"r", "unknown"}, test::attributes("kernel_shape=[3,3]")) ==
           "float32[?,?,?,?]");
-    CHECK(read_by("MaxPool", {"r"}, {test::ints_attribute("kernel_shape", {2})}) ==
-          "float32[?,?,?]");
+    CHECK(read_by("MaxPool", {"r"}, test::attributes("kernel_shape=[2]")) == "float32[?,?,?]");
     CHECK(read_by("LSTM", {"x", "w", "w", "", "", "r"}) == "float32[?,?,?]");
     CHECK(read_by("Gemm", {"r", "m"}) == "float32[?,?]");
-    CHECK(read_by("Transpose", {"r"}, {test::ints_attribute("perm", {0, 2, 1})}) ==
-          "float32[?,?,?]");
+    CHECK(read_by("Transpose", {"r"}, test::attributes("perm=[0,2,1]")) == "float32[?,?,?]");
     CHECK(read_by("Pad", {"r", "pads"}) == "float32[?,?]");
     CHECK(read_by("DepthToSpace", {"r"}) == "float32[?,?,?,?]");
-    CHECK(read_by("Concat", {"r", "m"}, {test::int_attribute("axis", 0)}) == "float32[?,?]");
+    CHECK(read_by("Concat", {"r", "m"}, test::attributes("axis=0")) == "float32[?,?]");
 }
 
 TEST_CASE("rank_demands: inputs and operators that demand no rank") {

@@ -10,8 +10,7 @@ namespace d = stemma::detail;
 
 TEST_CASE("rule_node: reads inputs, attributes and constants, and records outputs") {
     auto graph = test::graph(
-        {test::owner_node("Own", {"x", "w", ""}, {"y", "z"},
-                          {test::int_attribute("axis", 2), test::int_attribute("off", 0)})});
+        {test::owner_node("Own", {"x", "w", ""}, {"y", "z"}, test::attributes("axis=2 off=0"))});
     graph.inner(11, test::typed_value("x", {2, 3}));
     graph.inner(5, test::whole_numbers("w", {4, 5}));
     const auto bytes = test::model(graph).bytes();

@@ -23,10 +23,8 @@ test::inference_scene scene() {
 TEST_CASE("shape_rules: a shape that is computed is followed", "[detail]") {
     auto s = scene().numbers("rest", {static_cast<std::uint64_t>(-1)});
     s.node(test::node("Shape", {"x"}, {"shape"}));
-    s.node(
-        test::owner_node("Gather", {"shape", "two"}, {"second"}, {test::int_attribute("axis", 0)}));
-    s.node(test::owner_node("Concat", {"second", "rest"}, {"target"},
-                            {test::int_attribute("axis", 0)}));
+    s.node(test::owner_node("Gather", {"shape", "two"}, {"second"}, test::attributes("axis=0")));
+    s.node(test::owner_node("Concat", {"second", "rest"}, {"target"}, test::attributes("axis=0")));
     CHECK(test::inferred(s, "Reshape", {"x", "target"}) == "float32[3,?]");
     CHECK(test::inferred(s, "ConstantOfShape", {"shape"}) == "float32[2,3,4]");
     CHECK(test::inferred(s, "Expand", {"two", "shape"}) == "int64[2,3,4]");
@@ -36,13 +34,12 @@ TEST_CASE("shape_rules: a Constant is known from any of its attributes", "[detai
     const auto expanded = [](const test::message& attribute) {
         auto s = scene();
         s.node(test::owner_node("Constant", {}, {"c"}, {attribute}));
-        s.node(
-            test::owner_node("Concat", {"zero", "c"}, {"all"}, {test::int_attribute("axis", 0)}));
+        s.node(test::owner_node("Concat", {"zero", "c"}, {"all"}, test::attributes("axis=0")));
         return test::inferred(s, "ConstantOfShape", {"all"});
     };
     CHECK(expanded(test::ints_attribute("value_ints", {4, 5})) == "float32[0,4,5]");
     auto s = scene();
-    s.node(test::owner_node("Constant", {}, {"c"}, {test::int_attribute("value_int", 4)}));
+    s.node(test::owner_node("Constant", {}, {"c"}, test::attributes("value_int=4")));
     s.node(test::node("Unsqueeze", {"c", "zero"}, {"all"}));
     CHECK(test::inferred(s, "ConstantOfShape", {"all"}) == "float32[4]");
     const auto sparse = test::sparse_tensor("").number(3, 6).number(3, 7);
@@ -60,7 +57,7 @@ TEST_CASE("shape_rules: a zero copies the extent of the input, unless zeros are 
                  .numbers("heads", {4, 2})
                  .numbers("literal", {0, 5});
     s.node(test::owner_node("Concat", {"zero", "zero", "heads"}, {"computed"},
-                            {test::int_attribute("axis", 0)}));
+                            test::attributes("axis=0")));
     const auto allowed = test::int_attribute("allowzero", 1);
     CHECK(test::inferred(s, "Reshape", {"x", "computed"}) == "float32[B,S,4,2]");
     CHECK(test::inferred(s, "Reshape", {"ghost", "computed"}).empty());
@@ -72,7 +69,7 @@ TEST_CASE("shape_rules: a zero copies the extent of the input, unless zeros are 
 TEST_CASE("shape_rules: extents are joined and repeated", "[detail]") {
     auto s = scene().numbers("repeats", {1, 2, 3});
     CHECK(test::inferred(s, "Flatten", {"x"}) == "float32[2,12]");
-    CHECK(test::inferred(s, "Flatten", {"x"}, {test::int_attribute("axis", 0)}) == "float32[1,24]");
+    CHECK(test::inferred(s, "Flatten", {"x"}, test::attributes("axis=0")) == "float32[1,24]");
     CHECK(test::inferred(s, "Flatten", {"x"},
                          {test::int_attribute("axis", static_cast<std::uint64_t>(-1))}) ==
           "float32[6,4]");

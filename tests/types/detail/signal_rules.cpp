@@ -28,7 +28,7 @@ TEST_CASE("signal_rules: a short transform has frames of half as many frequencie
     const auto type_of = [](const test::names& inputs, bool onesided = true) {
         return test::inferred(signals(), "STFT", inputs,
                               onesided ? std::vector<test::message>()
-                                       : std::vector{test::int_attribute("onesided", 0)});
+                                       : test::attributes("onesided=0"));
     };
     CHECK(type_of({"x", "step", "", "length"}) == "float32[2,5,5,2]");
     CHECK(type_of({"x", "step", "", "length"}, false) == "float32[2,5,8,2]");
@@ -59,7 +59,7 @@ TEST_CASE("signal_rules: a transform makes complex numbers along its axis", "[de
 TEST_CASE("signal_rules: windows and filter banks are as large as their inputs say", "[detail]") {
     CHECK(test::inferred(signals(), "HannWindow", {"length"}) == "float32[8]");
     CHECK(test::inferred(signals(), "BlackmanWindow", {"any"},
-                         {test::int_attribute("output_datatype", 11)}) == "float64[?]");
+                         test::attributes("output_datatype=11")) == "float64[?]");
     CHECK(test::inferred(signals(), "MelWeightMatrix", {"step", "length", "any", "any", "any"}) ==
           "float32[5,3]");
 }

@@ -6,8 +6,6 @@
 
 #include <stemma/error.hpp>
 
-#include <string>
-
 namespace test::types_detail_tensor_types {
 
 namespace {

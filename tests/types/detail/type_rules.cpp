@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -225,40 +224,14 @@ inference_scene known_values() {
         .numbers("none", {});
 }
 
-std::vector<std::string> words(std::string_view text) {
-    std::istringstream all{std::string(text)};
-    std::vector<std::string> parts;
-    for (std::string word; all >> word;) {
-        parts.push_back(word);
-    }
-    return parts;
-}
-
-message attribute(const std::string& text) {
-    const auto name = text.substr(0, text.find('='));
-    const auto value = text.substr(name.size() + 1);
-    if (value.front() == '\'') {
-        return text_attribute(name, value.substr(1, value.size() - 2));
-    }
-    std::istringstream numbers(value.substr(value.front() == '[' ? 1 : 0));
-    dims read;
-    for (std::int64_t number = 0; numbers >> number; numbers.ignore()) {
-        read.push_back(static_cast<std::uint64_t>(number));
-    }
-    return value.front() == '[' ? ints_attribute(name, read) : int_attribute(name, read.front());
-}
-
 /// Returns: the types of the outputs, `-` for one that is not known.
 std::string made_by(const example& tried) {
-    std::vector<message> attributes;
-    for (const auto& text : words(tried.attributes)) {
-        attributes.push_back(attribute(text));
-    }
     names outputs;
-    for (std::size_t i = 0; i < words(tried.outputs).size(); ++i) {
+    for (std::size_t i = 0; i < words_of(tried.outputs).size(); ++i) {
         outputs.push_back("out" + std::to_string(i));
     }
-    auto node = owner_node(tried.op_type, words(tried.inputs), outputs, attributes);
+    auto node =
+        owner_node(tried.op_type, words_of(tried.inputs), outputs, attributes(tried.attributes));
     auto scene = known_values();
     scene.node(tried.domain.empty() ? node : node.text(7, tried.domain));
     std::string types;
@@ -362,7 +335,7 @@ TEST_CASE("demand_rules: a window has the rank of its size or of its weights") {
 }
 
 TEST_CASE("demand_rules: permutations, padding, and what has equal ranks") {
-    CHECK(rank(demands::permutation, 0, {"x"}, {test::ints_attribute("perm", {1, 0})}) == 2U);
+    CHECK(rank(demands::permutation, 0, {"x"}, test::attributes("perm=[1,0]")) == 2U);
     CHECK(rank(demands::permutation, 0, {"x"}) == std::nullopt);
     CHECK(rank(demands::padding, 0, {"x", "pads"}) == 2U);
     CHECK(rank(demands::padding, 0, {"x", "pads", "", "axes"}) == std::nullopt);

@@ -27,11 +27,10 @@ TEST_CASE("window_rules: windows", "[detail]") {
     const auto scene = test::inference_scene().input("x", {1, 3, 8, 9}).weight("w", {6, 3, 3, 3});
     CHECK(test::inferred(scene, "Conv", {"x", "w"}) == "float32[1,6,6,7]");
     CHECK(test::inferred(scene, "Conv", {"x", "w"},
-                         {test::ints_attribute("pads", {1, 1, 1, 1}),
-                          test::ints_attribute("strides", {2, 2})}) == "float32[1,6,4,5]");
+                         test::attributes("pads=[1,1,1,1] strides=[2,2]")) == "float32[1,6,4,5]");
     CHECK(test::inferred(scene, "MaxPool", {"x"},
-                         {test::ints_attribute("kernel_shape", {2, 2}),
-                          test::ints_attribute("strides", {2, 2})}) == "float32[1,3,4,4]");
+                         test::attributes("kernel_shape=[2,2] strides=[2,2]")) ==
+          "float32[1,3,4,4]");
     const auto rounded_up = [&](const test::dims& kernel, const test::dims& pads) {
         return test::inferred(
             scene, "MaxPool", {"x"},
@@ -46,12 +45,12 @@ TEST_CASE("window_rules: windows", "[detail]") {
 TEST_CASE("window_rules: a transposed convolution undoes a convolution", "[detail]") {
     const auto scene = test::inference_scene().input("x", {1, 4, 8, 9}).weight("w", {4, 3, 3, 3});
     CHECK(test::inferred(scene, "ConvTranspose", {"x", "w"}) == "float32[1,3,10,11]");
+    CHECK(test::inferred(
+              scene, "ConvTranspose", {"x", "w"},
+              test::attributes("strides=[2,2] group=2 pads=[1,1,1,1] output_padding=[1,0]")) ==
+          "float32[1,6,16,17]");
     CHECK(test::inferred(scene, "ConvTranspose", {"x", "w"},
-                         {test::ints_attribute("strides", {2, 2}), test::int_attribute("group", 2),
-                          test::ints_attribute("pads", {1, 1, 1, 1}),
-                          test::ints_attribute("output_padding", {1, 0})}) == "float32[1,6,16,17]");
-    CHECK(test::inferred(scene, "ConvTranspose", {"x", "w"},
-                         {test::ints_attribute("output_shape", {20, 21})}) == "float32[1,3,20,21]");
+                         test::attributes("output_shape=[20,21]")) == "float32[1,3,20,21]");
 }
 
 TEST_CASE("window_rules: constant sizes or scales say how large an image becomes", "[detail]") {
@@ -80,10 +79,10 @@ TEST_CASE("window_rules: constant sizes or scales say how large an image becomes
     // In float, as in runtimes: 10 * 0.7 is 7.
     auto rounded = test::inference_scene().input("x", {30, 10}).floats("by", {1.3F, 0.7F});
     CHECK(test::inferred(rounded, "Resize", {"x", "", "by"}) == "float32[39,7]");
-    CHECK(test::inferred(scene, "Resize", {"x", "", "two"}, {test::ints_attribute("axes", {2, 3})},
-                         18) == "float32[1,3,16,2]");
+    CHECK(test::inferred(scene, "Resize", {"x", "", "two"}, test::attributes("axes=[2,3]"), 18) ==
+          "float32[1,3,16,2]");
     CHECK(test::inferred(scene, "Resize", {"x", "", "", "sizes"},
-                         {test::text_attribute("keep_aspect_ratio_policy", "not_larger")},
+                         test::attributes("keep_aspect_ratio_policy='not_larger'"),
                          18) == "float32[?,?,?,?]");
     const auto crop = test::text_attribute("coordinate_transformation_mode", "tf_crop_and_resize");
     CHECK(test::inferred(scene, "Resize", {"x", "none", "others"}, {crop}) == "float32[?,?,?,?]");
@@ -136,9 +135,9 @@ TEST_CASE(
 
 TEST_CASE("window_rules: scales are whole numbers, one for each extent", "[detail]") {
     const auto scene = test::inference_scene().input("x", {2, 16, 8, 9});
-    CHECK(blocked(scene, "Upsample", {"x"}, {test::ints_attribute("scales", {1, 1, 2, 3})}) ==
+    CHECK(blocked(scene, "Upsample", {"x"}, test::attributes("scales=[1,1,2,3]")) ==
           "float32[2,16,16,27]");
-    CHECK(blocked(scene, "Upsample", {"x"}, {test::ints_attribute("scales", {2, 2})}) ==
+    CHECK(blocked(scene, "Upsample", {"x"}, test::attributes("scales=[2,2]")) ==
           "float32[?,?,?,?]");
 }
 

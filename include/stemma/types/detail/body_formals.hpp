@@ -14,7 +14,6 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <utility>
 
 namespace stemma::inline STEMMA_ABI::detail {
 

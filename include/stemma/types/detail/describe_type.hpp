@@ -7,12 +7,10 @@
 #include <stemma/types/detail/type_proto.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 

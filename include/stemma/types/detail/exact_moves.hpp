@@ -17,11 +17,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -130,8 +128,7 @@ private:
             return false;
         }
         if (!axes) {
-            axes.emplace(starts->size());
-            std::iota(axes->begin(), axes->end(), 0);
+            axes = all_axes(starts->size());
         }
         auto dims = *x.dims;
         for (std::size_t i = 0; i < axes->size() && i < starts->size(); ++i) {
@@ -187,8 +184,7 @@ private:
             return false;
         }
         if (!axes) {
-            axes.emplace(x.rank());
-            std::iota(axes->begin(), axes->end(), 0);
+            axes = all_axes(x.rank());
         }
         if (pads->size() != 2 * axes->size()) {
             return false;
@@ -214,8 +210,7 @@ private:
                                  attributes.text("keep_aspect_ratio_policy") != "stretch";
         auto axes = attributes.wholes("axes").value_or(extents{});
         if (axes.empty()) {
-            axes.resize(x.rank());
-            std::iota(axes.begin(), axes.end(), 0);
+            axes = all_axes(x.rank());
         }
         const auto inputs = table_.model().inputs(node);
         const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // opset 11 inserts roi

@@ -9,6 +9,7 @@
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/polynomial.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -84,6 +85,21 @@ protected:
             dims = algebra_.broadcast(dims, input(node, slot).dims);
         }
         return dims;
+    }
+
+    /// Infers a product of the first input and that in `slot`, if both have at least so many axes.
+    bool product(id node, std::size_t slot, std::size_t least_rank, std::int64_t type) {
+        const auto& a = input(node, 0);
+        const auto& b = input(node, slot);
+        if (!a.ranked() || !b.ranked() || std::min(a.rank(), b.rank()) < least_rank) {
+            return false;
+        }
+        auto dims = *algebra_.broadcast(extents(a.dims->begin(), a.dims->end() - 2),
+                                        extents(b.dims->begin(), b.dims->end() - 2));
+        dims.push_back((*a.dims)[a.rank() - 2]);
+        dims.push_back(b.dims->back());
+        set(node, 0, type, std::move(dims));
+        return true;
     }
 
     fact_table& table_;

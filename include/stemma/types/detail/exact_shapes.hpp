@@ -214,19 +214,7 @@ private:
                table_.has_input(node, 0);
     }
 
-    bool matrix_product(id node) {
-        const auto& a = input(node, 0);
-        const auto& b = input(node, 1);
-        if (!a.ranked() || !b.ranked() || a.rank() < 3 || b.rank() < 3) {
-            return false;
-        }
-        auto dims = *algebra_.broadcast(extents(a.dims->begin(), a.dims->end() - 2),
-                                        extents(b.dims->begin(), b.dims->end() - 2));
-        dims.push_back((*a.dims)[a.rank() - 2]);
-        dims.push_back(b.dims->back());
-        set(node, 0, a.data_type, std::move(dims));
-        return true;
-    }
+    bool matrix_product(id node) { return product(node, 1, 3, input(node, 0).data_type); }
 
     bool size(id node) {
         const auto& x = input(node, 0);

@@ -41,9 +41,7 @@ public:
             {"AveragePool", &exact_windows::pool},
             {"LpPool", &exact_windows::pool},
             {"QLinearAveragePool", &exact_windows::pool},
-            {"QLinearGlobalAveragePool", &exact_windows::whole},
             {"QLinearMatMul", &exact_windows::quantized_product},
-            {"QGemm", &exact_windows::quantized_gemm},
             {"QLinearConcat", &exact_windows::quantized_concat},
             {"Attention", &exact_windows::attention},
             {"QAttention", &exact_windows::attention},
@@ -161,19 +159,6 @@ private:
         return table_.attributes(node).whole("channels_last").value_or(0) != 0;
     }
 
-    bool whole(id node) {
-        const auto& x = input(node, 0);
-        if (!x.ranked() || x.rank() < 3) {
-            return false;
-        }
-        extents dims(x.rank(), 1);
-        const auto channels = is_last(node) ? x.rank() - 1 : 1;
-        dims[0] = (*x.dims)[0];
-        dims[channels] = (*x.dims)[channels];
-        set(node, 0, x.data_type, std::move(dims));
-        return true;
-    }
-
     bool transposed(id node) {
         const auto& x = input(node, 0);
         const auto& w = input(node, 1);
@@ -207,34 +192,7 @@ private:
         return true;
     }
 
-    bool quantized_product(id node) {
-        const auto& a = input(node, 0);
-        const auto& b = input(node, 3);
-        if (!a.ranked() || !b.ranked() || a.rank() < 2 || b.rank() < 2) {
-            return false;
-        }
-        auto dims = *algebra_.broadcast(extents(a.dims->begin(), a.dims->end() - 2),
-                                        extents(b.dims->begin(), b.dims->end() - 2));
-        dims.push_back((*a.dims)[a.rank() - 2]);
-        dims.push_back(b.dims->back());
-        set(node, 0, input(node, 7).data_type, std::move(dims));
-        return true;
-    }
-
-    bool quantized_gemm(id node) {
-        const auto& a = input(node, 0);
-        const auto& b = input(node, 3);
-        if (!a.ranked() || !b.ranked() || a.rank() != 2 || b.rank() != 2) {
-            return false;
-        }
-        const auto turned = [&](std::string_view name) {
-            return table_.attributes(node).whole(name).value_or(0) != 0;
-        };
-        const auto type = input(node, 8).data_type;
-        set(node, 0, type == 0 ? float_type : type,
-            extents{(*a.dims)[turned("transA") ? 1 : 0], (*b.dims)[turned("transB") ? 0 : 1]});
-        return true;
-    }
+    bool quantized_product(id node) { return product(node, 3, 2, input(node, 7).data_type); }
 
     bool quantized_concat(id node) {
         const auto& x = input(node, 2);

@@ -7,10 +7,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <utility>
 
 namespace stemma::inline STEMMA_ABI::detail {

@@ -16,7 +16,6 @@
 #include <stemma/types/detail/tensor_types.hpp>
 #include <stemma/types/value_types.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -10,7 +10,6 @@
 #include <stemma/types/detail/shape_rules.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
-#include <cstddef>
 #include <span>
 #include <string_view>
 

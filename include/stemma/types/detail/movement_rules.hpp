@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -247,8 +246,7 @@ inline void slice(const rule_node& node) {
         const auto count = node.has_input(3) ? std::nullopt
                            : starts          ? std::optional(starts->size())
                                              : fact_table::length_of(node.input(1));
-        axes.emplace(std::min(count.value_or(x.rank()), x.rank()));
-        std::iota(axes->begin(), axes->end(), 0);
+        axes = all_axes(std::min(count.value_or(x.rank()), x.rank()));
     }
     auto sliced = made(x.data_type, x.dims);
     sliced.numbers = x.rank() == 1 && exact && axes->size() == 1 ? x.numbers : std::nullopt;
@@ -323,8 +321,7 @@ inline void crop_or_pad(const rule_node& node) {
     }
     auto axes = node.attributes().wholes("axes").value_or(extents{});
     if (axes.empty()) {
-        axes.resize(x.rank());
-        std::iota(axes.begin(), axes.end(), 0);
+        axes = all_axes(x.rank());
     }
     const auto sizes = fact_table::shape_in(node.input(1));
     auto dims = *x.dims;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -93,6 +94,13 @@ struct tensor_facts {
         }
     }
     return numbers;
+}
+
+/// Returns: the axes of so many, in order.
+[[nodiscard]] inline extents all_axes(std::size_t rank) {
+    extents axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    return axes;
 }
 
 /// Returns: an axis counted from the front, or nothing if out of range.

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -196,8 +195,7 @@ inline void resize(const rule_node& node) {
     const auto attributes = node.attributes();
     auto axes = attributes.wholes("axes").value_or(extents{});
     if (axes.empty()) {
-        axes.resize(x.rank());
-        std::iota(axes.begin(), axes.end(), 0);
+        axes = all_axes(x.rank());
     }
     const auto policy = attributes.text("keep_aspect_ratio_policy");
     const auto sizes =
