@@ -33,11 +33,8 @@
 #include <memory>
 #include <set>
 #include <span>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 

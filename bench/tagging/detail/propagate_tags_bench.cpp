@@ -9,7 +9,6 @@
 
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/id_set_pool.hpp>
-#include <stemma/core/detail/id_set_union.hpp>
 #include <stemma/tagging/detail/propagate_tags.hpp>
 
 #include <benchmark/benchmark.h>

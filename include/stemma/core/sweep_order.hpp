@@ -6,7 +6,6 @@
 #include <stemma/core/topological_order.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 #include <vector>
 

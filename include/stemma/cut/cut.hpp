@@ -5,7 +5,7 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/held_policy.hpp>
-#include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/core/detail/policy_name.hpp>
 #include <stemma/core/parse_name.hpp>
 #include <stemma/model/dependence.hpp>
 

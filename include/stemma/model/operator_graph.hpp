@@ -277,6 +277,12 @@ private:
     const id* ids_ = nullptr;
 };
 
+/// A property of edges that is an id: a value, or a port.
+template <class Tag>
+concept edge_id_tag = requires(const operator_graph& graph, Tag tag) {
+    graph.property(tag);
+};
+
 /// Reads an edge's index in [0, num_edges).
 class edge_index_map {
 public:
@@ -302,22 +308,12 @@ inline detail::edge_index_map get(boost::edge_index_t, const operator_graph&) {
 inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::edge& e) {
     return e.index;
 }
-inline detail::edge_id_map get(value_index_t tag, const operator_graph& g) {
+template <detail::edge_id_tag Tag>
+detail::edge_id_map get(Tag tag, const operator_graph& g) {
     return detail::edge_id_map(g.property(tag));
 }
-inline detail::edge_id_map get(detail::in_port_t tag, const operator_graph& g) {
-    return detail::edge_id_map(g.property(tag));
-}
-inline detail::edge_id_map get(detail::out_port_t tag, const operator_graph& g) {
-    return detail::edge_id_map(g.property(tag));
-}
-inline id get(value_index_t tag, const operator_graph& g, const operator_graph::edge& e) {
-    return g.property(tag)[e.index];
-}
-inline id get(detail::in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
-    return g.property(tag)[e.index];
-}
-inline id get(detail::out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+template <detail::edge_id_tag Tag>
+id get(Tag tag, const operator_graph& g, const operator_graph::edge& e) {
     return g.property(tag)[e.index];
 }
 
@@ -358,20 +354,8 @@ struct property_map<stemma::operator_graph, edge_index_t> {
     using const_type = stemma::detail::edge_index_map;
 };
 
-template <>
-struct property_map<stemma::operator_graph, stemma::value_index_t> {
-    using type = stemma::detail::edge_id_map;
-    using const_type = stemma::detail::edge_id_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, stemma::detail::in_port_t> {
-    using type = stemma::detail::edge_id_map;
-    using const_type = stemma::detail::edge_id_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, stemma::detail::out_port_t> {
+template <stemma::detail::edge_id_tag Tag>
+struct property_map<stemma::operator_graph, Tag> {
     using type = stemma::detail::edge_id_map;
     using const_type = stemma::detail::edge_id_map;
 };

@@ -18,7 +18,7 @@
 #include <stemma/evidence/named_modules.hpp>
 #include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/io/mapped_file.hpp>
-#include <stemma/model/detail/stated_by.hpp>
+#include <stemma/model/detail/stated_module.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/source_lines.hpp>

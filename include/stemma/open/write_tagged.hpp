@@ -27,13 +27,11 @@
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 

@@ -2,7 +2,7 @@
 #ifndef STEMMA_TAGGING_NAME_MODULES_HPP
 #define STEMMA_TAGGING_NAME_MODULES_HPP
 
-#include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/core/detail/policy_name.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>

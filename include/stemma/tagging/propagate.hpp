@@ -4,7 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/core/detail/policy_name.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>

@@ -13,8 +13,6 @@
 #include <range/v3/view/take.hpp>
 #include <range/v3/view/transform.hpp>
 
-#include <iterator>
-#include <span>
 #include <type_traits>
 #include <vector>
 

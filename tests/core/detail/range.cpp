@@ -3,7 +3,6 @@
 
 #include "../../catch.hpp"
 
-#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,7 +4,6 @@
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
 
-#include <cstddef>
 #include <vector>
 
 namespace test::core_detail_ranked_ids {

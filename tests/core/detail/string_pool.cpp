@@ -6,9 +6,7 @@
 
 #include <stemma/core/id.hpp>
 
-#include <cstddef>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>

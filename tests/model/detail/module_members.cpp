@@ -11,8 +11,6 @@
 
 #include <range/v3/algorithm/equal.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <vector>
 
 namespace test::model_detail_module_members {

@@ -5,7 +5,6 @@
 
 #include <range/v3/algorithm/equal.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/tagging/name_modules.hpp>
 
-#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>

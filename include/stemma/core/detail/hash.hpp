@@ -4,7 +4,6 @@
 
 #include <stemma/config.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>

@@ -10,7 +10,6 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {

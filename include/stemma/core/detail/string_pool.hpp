@@ -7,7 +7,6 @@
 #include <stemma/core/id.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

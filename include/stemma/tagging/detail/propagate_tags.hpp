@@ -4,7 +4,7 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/id_set_pool.hpp>
-#include <stemma/core/detail/id_set_union.hpp>
+#include <stemma/core/detail/neighbours.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -56,8 +56,8 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
     tag_union readers(modules, selected, cap, pool);
     const auto of_readers = [&](operator_t<Ops> vertex) {
         readers.clear();
-        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-            readers.add(tags[index_of(graph, target(*it, graph))]);
+        for (const auto w : readers_of(graph, vertex)) {
+            readers.add(tags[w]);
         }
         return readers.get();
     };
