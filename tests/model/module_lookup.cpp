@@ -8,7 +8,6 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>

@@ -9,7 +9,6 @@
 
 #include <range/v3/algorithm/equal.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>

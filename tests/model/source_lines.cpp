@@ -5,7 +5,6 @@
 
 #include <stemma/core/id.hpp>
 
-#include <string>
 #include <vector>
 
 namespace test::model_source_lines {

@@ -9,7 +9,6 @@
 #include <stemma/model/finding.hpp>
 
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <vector>
 

@@ -13,7 +13,6 @@
 #include <stemma/tagging/any_policy.hpp>
 #include <stemma/tagging/resolve_evidence.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -3,6 +3,8 @@
 #define STEMMA_MODEL_SWEEPS_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/neighbours.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -56,10 +58,10 @@ struct common_module {
 };
 
 /// Returns: each operator's evidence or, without any, the deepest module containing all its
-/// neighbours, which `for_each(v, f)` enumerates and `sweep(f)` visits first.
-template <operator_view Ops, class Sweep, class ForEach>
+/// `neighbours(v)`, which `sweep(f)` visits first.
+template <operator_view Ops, class Sweep, class Neighbours>
 [[nodiscard]] std::vector<id> common_modules(const propagation_problem<Ops>& problem, Sweep sweep,
-                                             ForEach for_each) {
+                                             Neighbours neighbours) {
     const auto& graph = problem.ops.graph();
     std::vector<id> modules(problem.evidence.begin(), problem.evidence.end());
     if (std::all_of(modules.begin(), modules.end(), [](id module) { return module == no_id; })) {
@@ -69,8 +71,9 @@ template <operator_view Ops, class Sweep, class ForEach>
         const auto v = index_of(graph, vertex);
         if (modules[v] == no_id) {
             common_module common;
-            for_each(vertex,
-                     [&](operator_t<Ops> next) { common.add(modules[index_of(graph, next)]); });
+            for (const auto next : neighbours(vertex)) {
+                common.add(modules[next]);
+            }
             modules[v] = common.get(problem.modules);
         }
     });
@@ -88,11 +91,7 @@ template <operator_view Ops>
     const auto& graph = problem.ops.graph();
     return detail::common_modules(
         problem, [&](auto f) { problem.order.backward(f); },
-        [&](operator_t<Ops> vertex, auto f) {
-            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-                f(target(*it, graph));
-            }
-        });
+        [&](operator_t<Ops> vertex) { return detail::readers_of(graph, vertex); });
 }
 
 /// Returns: the same for producers.
@@ -102,11 +101,7 @@ template <operator_view Ops>
     const auto& graph = problem.ops.graph();
     return detail::common_modules(
         problem, [&](auto f) { problem.order.forward(f); },
-        [&](operator_t<Ops> vertex, auto f) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                f(source(*it, graph));
-            }
-        });
+        [&](operator_t<Ops> vertex) { return detail::producers_of(graph, vertex); });
 }
 
 /// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
@@ -119,17 +114,11 @@ template <operator_view Ops>
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = ops.graph();
         order.forward([&](operator_t<Ops> vertex) {
-            if (!ops.hides_data(vertex)) {
-                if (ops.reads_data(vertex)) {
-                    return;
-                }
-                for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                    if (!independent[detail::index_of(graph, source(*it, graph))]) {
-                        return;
-                    }
-                }
-            }
-            independent[detail::index_of(graph, vertex)] = true;
+            independent[detail::index_of(graph, vertex)] =
+                ops.hides_data(vertex) ||
+                (!ops.reads_data(vertex) &&
+                 detail::range::all_of(detail::producers_of(graph, vertex),
+                                       [&](id u) -> bool { return independent[u]; }));
         });
     }
     return independent;
@@ -157,12 +146,8 @@ template <operator_view Ops>
         const auto& graph = problem.ops.graph();
         const auto* independent = problem.independent; // like every constant
         const auto is_constant = [&](operator_t<Ops> vertex) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                if (!settled[index_of(graph, source(*it, graph))]) {
-                    return false;
-                }
-            }
-            return true;
+            return range::all_of(producers_of(graph, vertex),
+                                 [&](id u) -> bool { return settled[u]; });
         };
         problem.order.forward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph, vertex);
@@ -176,15 +161,13 @@ template <operator_view Ops>
             if (!settled[v]) {
                 return;
             }
-            bool all = problem.evidence[v] == no_id && down[v] != no_id;
-            for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
-                const auto reader = index_of(graph, target(*it, graph));
-                const bool is_known = problem.evidence[reader] != no_id;
-                all = is_known ? evidence[reader].module == down[v] &&
-                                     evidence[reader].confidence >= confidence::sure
-                               : settled[reader] && down[reader] == down[v];
-            }
-            settled[v] = all;
+            settled[v] = problem.evidence[v] == no_id && down[v] != no_id &&
+                         range::all_of(readers_of(graph, vertex), [&](id reader) {
+                             return problem.evidence[reader] != no_id
+                                        ? evidence[reader].module == down[v] &&
+                                              evidence[reader].confidence >= confidence::sure
+                                        : settled[reader] && down[reader] == down[v];
+                         });
         });
     }
     return settled;

@@ -20,15 +20,11 @@
 #include <stemma/tagging/resolution.hpp>
 #include <stemma/tagging/selection.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 // An empty one acts as the default of its role.
 namespace stemma::inline STEMMA_ABI {

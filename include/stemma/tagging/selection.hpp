@@ -12,7 +12,6 @@
 #include <concepts>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {

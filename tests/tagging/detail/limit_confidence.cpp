@@ -10,7 +10,6 @@
 #include <stemma/tagging/propagate.hpp>
 #include <stemma/tagging/propagation.hpp>
 
-#include <cstddef>
 #include <string_view>
 #include <vector>
 

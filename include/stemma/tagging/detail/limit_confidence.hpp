@@ -3,6 +3,8 @@
 #define STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/neighbours.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
@@ -28,13 +30,8 @@ template <operator_view Ops>
     std::vector<bool> known(evidence.size(), false);
     order.forward([&](operator_t<Ops> vertex) {
         const auto v = index_of(graph, vertex);
-        bool here = evidence[v] != no_id;
-        if (!here) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last && !here; ++it) {
-                here = known[index_of(graph, source(*it, graph))];
-            }
-        }
-        known[v] = here;
+        known[v] = evidence[v] != no_id || range::any_of(producers_of(graph, vertex),
+                                                         [&](id u) -> bool { return known[u]; });
     });
     return known;
 }
@@ -90,8 +87,7 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
         }
         const auto from = result[v].source;
         if (evidence[v] != no_id || from != provenance::producer) {
-            for (auto [it, last] = in_edges(vertex_of[v], graph); it != last; ++it) {
-                const auto producer = static_cast<id>(index_of(graph, source(*it, graph)));
+            for (const auto producer : producers_of(graph, vertex_of[v])) {
                 if (const auto how = result[producer].source;
                     how == provenance::consumer || how == provenance::between) {
                     limit(producer, confidence);
@@ -99,8 +95,7 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
             }
         }
         if (above[v]) {
-            for (auto [it, last] = out_edges(vertex_of[v], graph); it != last; ++it) {
-                const auto reader = static_cast<id>(index_of(graph, target(*it, graph)));
+            for (const auto reader : readers_of(graph, vertex_of[v])) {
                 if (const auto how = result[reader].source;
                     how == provenance::producer || how == provenance::between) {
                     limit(reader, confidence);

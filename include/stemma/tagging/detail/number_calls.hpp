@@ -11,7 +11,6 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <span>
 #include <vector>
 

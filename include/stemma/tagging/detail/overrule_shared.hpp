@@ -3,6 +3,7 @@
 #define STEMMA_TAGGING_DETAIL_OVERRULE_SHARED_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/neighbours.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -52,12 +53,10 @@ overrule_shared(const Ops& ops, const tree_index& modules, std::span<attribution
                 continue;
             }
             bool foreign = false;
-            const auto [in, in_last] = in_edges(*it, graph);
-            bool own = in == in_last; // a constant may be in any scope
+            bool own = producers_of(graph, *it).empty(); // a constant may be in any scope
             common_module readers;
             float least = std::min(confidence::read_by_others, entry.confidence);
-            for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                const auto w = static_cast<id>(index_of(graph, target(*out, graph)));
+            for (const auto w : readers_of(graph, *it)) {
                 const auto& read_by = result[w];
                 if (auto reader = read_by.module; reader != no_id) {
                     if (!modules.are_related(reader, entry.module)) {
