@@ -90,15 +90,11 @@ public:
     }
 
 private:
-    /// Whether nothing else in the operators names a module. Complexity: O(parameters).
+    /// Whether nothing else in the operators names a module.
     template <class Ops, class Modules>
     [[nodiscard]] static bool tell_alone(evidence_context<Ops, Modules>& context) {
         if constexpr (named_operators<Ops> && parameter_readers<Ops>) {
-            bool owned = false;
-            for (id p = 0; p < context.ops().parameter_count(); ++p) {
-                owned = owned || !context.owners().of(p).empty();
-            }
-            return !owned && context.hierarchies().chains.empty() &&
+            return !context.owners().any() && context.hierarchies().chains.empty() &&
                    context.scopes().scopes.size() == detail::scope_style_count;
         } else {
             return false;

@@ -5,6 +5,7 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/neighbours.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -15,10 +16,10 @@
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
 #include <stemma/evidence/detail/inserted_conversions.hpp>
-#include <stemma/evidence/detail/is_product.hpp>
 #include <stemma/evidence/detail/joined_modules.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/operator_kinds.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scope_modules.hpp>
@@ -35,7 +36,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -230,17 +230,16 @@ private:
             }
             detail::common_module shared;
             std::size_t sides = 0;
-            const auto add = [&](operator_t<Ops> neighbour) {
-                const auto u = static_cast<id>(detail::index_of(graph, neighbour));
+            const auto add = [&](id u) {
                 const auto module = find_known(context, found, u).module;
                 shared.add(module == no_id ? no_id : detail::around(context.index(), module));
                 sides += module == no_id ? 0U : 1U;
             };
-            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-                add(source(*in, graph));
+            for (const auto u : detail::producers_of(graph, *it)) {
+                add(u);
             }
-            for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                add(target(*out, graph));
+            for (const auto w : detail::readers_of(graph, *it)) {
+                add(w);
             }
             if (const auto module = shared.get(context.index()); module != no_id) {
                 // One neighbour alone does not bound the caller.
@@ -312,8 +311,7 @@ private:
         const auto& graph = context.ops().graph();
         for (const auto& conversion : conversions) {
             const auto v = static_cast<id>(detail::index_of(graph, conversion));
-            for (auto [in, in_last] = in_edges(conversion, graph); in != in_last; ++in) {
-                const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
+            for (const auto u : detail::producers_of(graph, conversion)) {
                 if (auto known = find_known(context, found, u); known.module != no_id) {
                     if (detail::reshapes_product(context.ops().name(conversion))) {
                         // The last part of what was fused.

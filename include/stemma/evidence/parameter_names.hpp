@@ -10,7 +10,6 @@
 #include <stemma/evidence/detail/merged_parameters.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
-#include <stemma/evidence/detail/tied_parameters.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
@@ -125,20 +124,10 @@ struct parameter_names {
                 }
             });
             if (common.empty()) {
-                common.push_back(ancestor_of_all(vertex));
+                common.push_back(
+                    detail::owners_read(*ops_, *owners_, vertex).get(modules_->index()));
             }
             return common;
-        }
-
-        [[nodiscard]] id ancestor_of_all(operator_t<Ops> vertex) const {
-            const tree_index& tree = modules_->index();
-            id module = no_id;
-            ops_->for_each_parameter(vertex, [&](id p) {
-                for (auto owner : owners_->of(p)) {
-                    module = module == no_id ? owner : tree.lca(module, owner);
-                }
-            });
-            return module;
         }
 
         const Ops* ops_;

@@ -99,11 +99,7 @@ private:
             scoped += has_scope ? 1U : 0U;
             count += has_chain || has_scope || !detail::is_quantization(ops.op_type(*it)) ? 1U : 0U;
         }
-        bool owned = false;
-        for (id p = 0; p < context.ops().parameter_count() && !owned; ++p) {
-            owned = !context.owners().of(p).empty();
-        }
-        return owned && scoped * few <= count && described * 4 <= count * 3;
+        return context.owners().any() && scoped * few <= count && described * 4 <= count * 3;
     }
 };
 

@@ -4,7 +4,6 @@
 #include "../../catch.hpp"
 #include "../../operator_scene.hpp"
 
-#include <optional>
 #include <vector>
 
 namespace test::evidence_detail_find_quantized {

@@ -8,7 +8,6 @@
 #include <stemma/evidence/detail/nearest_owners.hpp>
 
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace test::evidence_detail_left_results {

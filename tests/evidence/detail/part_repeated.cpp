@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace test::evidence_detail_part_repeated {
@@ -94,6 +93,28 @@ TEST_CASE("repeated_parter: not if operators cannot be told apart, read paramete
     scene weighted({"/act/PRelu", "/act_1/PRelu", "/act_1/Sigmoid"});
     weighted.ops.read_parameter(1, "act.weight");
     CHECK(weighted.part(2).empty());
+}
+
+TEST_CASE("part_beginnings: what only another module's operators read belongs to that") {
+    test::operator_scene ops;
+    const auto data = ops.add({}, "/pre/Relu", "Relu");
+    const auto mean = ops.add({data}, "/a/ReduceMean", "ReduceMean");
+    const auto sub = ops.add({data, mean}, "/a/Sub", "Sub");
+    const auto own = ops.add({sub}, "/a/Gemm", "Gemm");
+    const auto act = ops.add({own}, "/a/Tanh", "Tanh");
+    const auto shared = ops.add({data}, "/a/Neg", "Neg");
+    const auto mul = ops.add({sub, act, shared}, "/a/Mul", "Mul");
+    ops.add({shared}, "/a/Abs", "Abs");
+    const auto table = stemma::detail::collect_scopes(ops);
+    std::vector<bool> reads_own(ops.size());
+    reads_own[act] = true;
+    std::unordered_map<stemma::id, stemma::detail::scope_module> parted;
+    parted[mul].module = 7;
+    parted[own].module = 7;
+    stemma::detail::part_beginnings(ops, table, reads_own, parted);
+    CHECK(parted.size() == 4);
+    CHECK(parted.at(mean).module == 7);
+    CHECK(parted.at(sub).module == 7);
 }
 
 } // namespace test::evidence_detail_part_repeated

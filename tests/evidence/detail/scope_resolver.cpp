@@ -40,7 +40,7 @@ struct scene {
     /// Lets an operator read a parameter of a module.
     void reads(id v, std::string_view path) {
         for (auto s = table.scope_of[v]; s != no_id; s = table.scopes[s].parent) {
-            witness[s].deep.add(test::module_at(tree, path));
+            witness[s].add(test::module_at(tree, path));
         }
     }
 
@@ -68,7 +68,7 @@ struct scene {
     stemma::module_tree tree;
     test::operator_scene ops;
     stemma::detail::scope_table table;
-    std::vector<stemma::detail::scope_witness> witness;
+    std::vector<stemma::detail::common_module> witness;
     std::vector<bool> weighted; // by scope
 };
 

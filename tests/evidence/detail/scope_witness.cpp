@@ -9,7 +9,6 @@
 
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace test::evidence_detail_scope_witness {

@@ -7,7 +7,6 @@
 #include <stemma/core/id.hpp>
 
 #include <string>
-#include <vector>
 
 namespace test::evidence_detail_transposed_module {
 

@@ -353,11 +353,7 @@ private:
         if (before == no_id || before == around) {
             return before == no_id ? no_id : module;
         }
-        std::string path;
-        for (auto m = module; m != before; m = tree_.parent(m)) {
-            path.insert(0, path.empty() ? "" : ".").insert(0, tree_.name(m));
-        }
-        return tree_.below(around, path);
+        return tree_.below(around, path_between(tree_, before, module));
     }
 
     const Ops& ops_;

@@ -9,11 +9,37 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: for each module with parameters, the outermost module around it that runs and in which
+/// nothing else has parameters; `no_id` for other modules, and if that is the model.
+/// Complexity: O(modules + parameters), times the depth of the lists around modules.
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] std::vector<id> modules_around_lone_owners(const region_facts<Ops, Modules>& facts) {
+    const auto& tree = facts.tree;
+    std::vector<id> owning(tree.size(), 0); // how many in and below a module have parameters
+    for (id p = 0; p < facts.ops.parameter_count(); ++p) {
+        for (auto owner : facts.owners.of(p)) {
+            owning[owner] = 1;
+        }
+    }
+    const std::vector<id> owns = owning;
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        owning[tree.parent(m)] += owning[m];
+    }
+    std::vector<id> outermost(tree.size(), no_id); // with one that has parameters
+    std::vector<id> around(tree.size(), no_id);
+    for (id m = 1; m < tree.size(); ++m) {
+        const auto above = outermost[tree.parent(m)];
+        outermost[m] = owning[m] != 1 ? no_id : above == no_id ? m : above;
+        const auto runs = outermost[m] == no_id ? no_id : facts.code.nearest(outermost[m]);
+        around[m] = owns[m] == 0 || runs == m || runs == 0 ? no_id : runs;
+    }
+    return around;
+}
 
 /// Finds the rest of an attention whose last projection has a name and whose first ones lost
 /// theirs: whatever leads to that projection only, back to products with nameless weights, and what
@@ -24,23 +50,23 @@ public:
     /// Requires: `facts` outlives it.
     explicit attention_blocks(region_facts<Ops, Modules>& facts) : facts_(facts) {}
 
-    /// Assigns such operators to the module of the projection, if that is an attention of torch.
-    /// Complexity: O(V), and a bounded number of operators for each attention.
+    /// Assigns such operators to the module of the projection, if that is an attention of torch;
+    /// and those with a Softmax among them to the module around a projection of which nothing else
+    /// has names, unless they read results of others with names. Complexity: O(V), and a bounded
+    /// number of operators for each attention.
     void complete() const {
         for (id v = 0; v < facts_.size(); ++v) {
             if (facts_.owner[v] != no_id && facts_.attends[facts_.owner[v]]) {
                 give(leading_to(v), facts_.owner[v]);
             }
         }
+        if (range::contains(facts_.lost, true)) {
+            complete_around(modules_around_lone_owners(facts_));
+        }
     }
 
-    /// Assigns operators with a Softmax among them to the module around a projection of which
-    /// nothing else has names, unless they read results of others with names. `around` is by
-    /// module, `no_id` for other modules. Complexity: as above.
+private:
     void complete_around(const std::vector<id>& around) const {
-        if (!range::contains(facts_.lost, true)) {
-            return;
-        }
         for (id v = 0; v < facts_.size(); ++v) {
             const auto module = facts_.owner[v] == no_id ? no_id : around[facts_.owner[v]];
             if (module == no_id) {
@@ -56,7 +82,6 @@ public:
         }
     }
 
-private:
     struct block {
         std::vector<id> operators;
         std::vector<bool> begins; // by operator: lays out what a nameless weight multiplies

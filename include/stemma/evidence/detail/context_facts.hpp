@@ -198,12 +198,7 @@ private:
     /// Returns: what is around the owners of an operator's parameters and the module in its name;
     /// `no_id` without any.
     [[nodiscard]] id known_module(const operator_t<Ops>& vertex) {
-        common_module module;
-        ops_.for_each_parameter(vertex, [&](id p) {
-            for (auto owner : owners().of(p)) {
-                module.add(owner);
-            }
-        });
+        auto module = owners_read(ops_, owners(), vertex);
         if constexpr (named_operators<Ops>) {
             const auto v = static_cast<id>(index_of(ops_.graph(), vertex));
             const auto scope = scopes().scope_of[v];

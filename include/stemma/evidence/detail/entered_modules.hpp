@@ -13,7 +13,6 @@
 #include <stemma/model/sweeps.hpp>
 
 #include <cstddef>
-#include <string_view>
 #include <utility>
 #include <vector>
 

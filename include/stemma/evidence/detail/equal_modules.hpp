@@ -5,14 +5,13 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/operator_kinds.hpp>
 #include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/prints_as.hpp>
 #include <stemma/model/detail/class_path_namer.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
@@ -11,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -29,17 +29,12 @@ public:
         if (!is_member(around) || builder_->parent(module) == around) {
             return; // nothing is left out for a child
         }
-        std::vector<id> way;
         for (auto m = module; m != around; m = builder_->parent(m)) {
             if (m == 0) {
                 return;
             }
-            way.push_back(m);
         }
-        std::string path;
-        for (auto it = way.rbegin(); it != way.rend(); ++it) {
-            path.append(path.empty() ? "" : ".").append(builder_->name(*it));
-        }
+        auto path = path_between(*builder_, around, module);
         if (path.size() > segment.size()) {
             paths_.try_emplace({builder_->parent(around), segment}, std::move(path));
         }

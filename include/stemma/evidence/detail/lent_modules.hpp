@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/made_once.hpp>
+#include <stemma/core/detail/neighbours.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
@@ -37,10 +38,9 @@ template <parameter_readers Ops>
         if constexpr (data_aware_operators<Ops>) {
             other = ops.reads_data(*it);
         }
-        for (auto [in, end] = in_edges(*it, graph); in != end; ++in) {
-            const bool weight = of_weights[index_of(graph, source(*in, graph))];
-            reads = reads || weight;
-            other = other || !weight;
+        for (const auto u : producers_of(graph, *it)) {
+            reads = reads || of_weights[u];
+            other = other || !of_weights[u];
         }
         of_weights[v] = reads && !other;
         if (const auto s = table.scope_of[v]; s != no_id && !of_weights[v]) {
@@ -124,7 +124,7 @@ public:
     /// that of another unknown one if it owns all known ones. Else `no_id`.
     [[nodiscard]] id unprinted(id s) const {
         const auto around = table_.scopes[s].parent;
-        const auto series = series_.find({around, stem_of(s)});
+        const auto series = series_.find({around, table_.scopes[s].stem()});
         if (series != series_.end() && series->second.in != no_id && series->second.unknown) {
             return series->second.in;
         }
@@ -146,22 +146,13 @@ private:
         bool unknown = false; // whether some are unknown
     };
 
-    /// Returns: the name of a called scope without the number at its end, which is none of a
-    /// further call or of a member of a list; empty for others.
-    [[nodiscard]] std::string_view stem_of(id s) const {
-        const auto& scope = table_.scopes[s];
-        const auto name = scope.instance();
-        const auto stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
-        const bool numbered = scope.style == scope_style::called && stem.size() < name.size();
-        return numbered && !stem.ends_with('_') && !stem.ends_with('.') ? stem : std::string_view{};
-    }
-
     /// Finds the series of scopes in modules that are called without a level.
     void find_series() {
         for (id s = scope_style_count; s < owner_.size(); ++s) {
             const auto around = table_.scopes[s].parent;
-            const auto stem = stem_of(s);
-            if (stem.empty() || inside_[around] == no_id) {
+            const auto stem = table_.scopes[s].stem();
+            if (stem.empty() || table_.scopes[s].style != scope_style::called ||
+                inside_[around] == no_id) {
                 continue;
             }
             auto& series = series_[{around, stem}];

@@ -26,11 +26,7 @@ public:
         , exit_(facts.tree.size(), no_id)
         , has_several_(facts.tree.size(), false) {
         for (id v = 0; v < placed_.size(); ++v) {
-            facts.ops.for_each_parameter(facts.vertex(v), [&](id p) {
-                for (auto owner : facts.owners.of(p)) {
-                    reads_[v].add(owner);
-                }
-            });
+            reads_[v] = owners_read(facts.ops, facts.owners, facts.vertex(v));
         }
         for (id v = 0; v < placed_.size(); ++v) {
             note(v, placed_[v]);

@@ -7,7 +7,6 @@
 #include <stemma/model/attribution.hpp>
 
 #include <optional>
-#include <utility>
 
 namespace stemma::inline STEMMA_ABI::detail {
 

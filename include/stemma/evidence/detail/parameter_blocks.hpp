@@ -4,7 +4,7 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/detail/is_product.hpp>
+#include <stemma/evidence/detail/operator_kinds.hpp>
 #include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>

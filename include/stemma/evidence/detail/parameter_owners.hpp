@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 
+#include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/owner_paths.hpp>
@@ -11,6 +12,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -51,6 +53,9 @@ public:
                 owners_.data() + first_[std::size_t{parameter} + 1]};
     }
 
+    /// Whether any parameter has an owner.
+    [[nodiscard]] bool any() const noexcept { return !owners_.empty(); }
+
     /// How paths in names lead to modules.
     path_mapping mapping;
 
@@ -58,6 +63,20 @@ private:
     std::vector<id> owners_;
     std::vector<id> first_{0}; // by parameter, plus one
 };
+
+/// Returns: what is around the owners of the parameters that an operator reads.
+/// Complexity: O(owners).
+template <parameter_readers Ops>
+[[nodiscard]] common_module owners_read(const Ops& ops, const parameter_owners& owners,
+                                        operator_t<Ops> v) {
+    common_module around;
+    ops.for_each_parameter(v, [&](id p) {
+        for (auto owner : owners.of(p)) {
+            around.add(owner);
+        }
+    });
+    return around;
+}
 
 /// Returns: `m` or, if it is known never to have run, its nearest ancestor that did.
 /// Complexity: O(depth).
@@ -239,6 +258,54 @@ template <parameter_readers Ops, module_view Modules>
     }
     return result;
 }
+
+/// For a parameter shared by several modules, which owner a reader speaks for.
+///
+/// A file names such a parameter after the module whose operator reads it first, as an embedding
+/// before the output layer. Operators of the same type as the first reader speak for the owner in
+/// the name, others for the other owners.
+template <parameter_readers Ops>
+class tied_parameters {
+public:
+    /// Requires: both outlive it.
+    /// Complexity: O(parameters), and O(operators) if any is shared.
+    tied_parameters(const Ops& ops, const parameter_owners& owners) : ops_(&ops), owners_(&owners) {
+        if constexpr (named_operators<Ops>) {
+            bool any = false;
+            for (id p = 0; p < ops.parameter_count() && !any; ++p) {
+                any = owners.of(p).size() > 1;
+            }
+            if (!any) {
+                return;
+            }
+            for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+                const auto v = *it;
+                ops.for_each_parameter(v, [&](id p) {
+                    if (owners.of(p).size() > 1) {
+                        first_type_.emplace(p, std::string(ops.op_type(v)));
+                    }
+                });
+            }
+        }
+    }
+
+    /// Returns: whether an operator that reads parameter `p` speaks for the owner at `place` among
+    /// its owners. Complexity: O(1) expected.
+    [[nodiscard]] bool favours(operator_t<Ops> v, id p, std::size_t place) const {
+        if constexpr (named_operators<Ops>) {
+            const auto first = first_type_.find(p);
+            if (owners_->of(p).size() > 1 && first != first_type_.end()) {
+                return (first->second == std::string_view(ops_->op_type(v))) == (place == 0);
+            }
+        }
+        return true;
+    }
+
+private:
+    const Ops* ops_;
+    const parameter_owners* owners_;
+    std::unordered_map<id, std::string> first_type_; // by parameter with several owners
+};
 
 } // namespace stemma::inline STEMMA_ABI::detail
 

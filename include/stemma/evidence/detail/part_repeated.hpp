@@ -3,8 +3,10 @@
 #define STEMMA_EVIDENCE_DETAIL_PART_REPEATED_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/neighbours.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/detail/part_beginnings.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/confidence.hpp>
@@ -18,6 +20,35 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Finds operators in parted scopes that only operators of another module read, behind none that
+/// reads parameters of the scope's own: these begin what the other module does. `reads_own` marks
+/// operators that read such parameters, or the results of those that do in the same scope; `parted`
+/// has the modules of those that belong to others, by vertex index.
+/// Complexity: O(operators + edges).
+template <operator_view Ops>
+void part_beginnings(const Ops& ops, const scope_table& table, const std::vector<bool>& reads_own,
+                     std::unordered_map<id, scope_module>& parted) {
+    const auto& graph = ops.graph();
+    const sweep_order<graph_of<Ops>> order(graph);
+    order.backward([&](const operator_t<Ops>& vertex) {
+        const auto v = static_cast<id>(index_of(graph, vertex));
+        const auto readers = readers_of(graph, vertex);
+        if (table.scope_of[v] == no_id || reads_own[v] || parted.contains(v)) {
+            return;
+        }
+        id other = no_id;
+        const bool all = !readers.empty() && range::all_of(readers, [&](id w) {
+            const auto reader = parted.find(w);
+            const bool is_parted = table.scope_of[w] == table.scope_of[v] && reader != parted.end();
+            other = is_parted && other == no_id ? reader->second.module : other;
+            return is_parted && reader->second.module == other;
+        });
+        if (all) {
+            parted[v] = {other, no_id, no_id, detail::confidence::scope};
+        }
+    });
+}
 
 /// Returns: the scope that scope `s` repeats if its number is that of a call: `act` for `act_1`;
 /// `no_id` if there is none.

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/prints_as.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
@@ -20,15 +21,9 @@ namespace stemma::inline STEMMA_ABI::detail {
     if (style == scope_style::relative || parent == 0) {
         return rest;
     }
-    std::string printed;
-    for (auto m = parent; m != 0; m = builder.parent(m)) {
-        printed.insert(0, std::string(builder.name(m)).append("."));
-        if (!is_number(builder.name(m))) {
-            break;
-        }
-    }
-    if (rest.starts_with(printed) && rest.size() > printed.size()) {
-        rest.remove_prefix(printed.size());
+    const auto repeated = printed(builder, parent) + ".";
+    if (rest.starts_with(repeated) && rest.size() > repeated.size()) {
+        rest.remove_prefix(repeated.size());
     }
     return rest;
 }

@@ -11,7 +11,6 @@
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/owner_paths.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
-#include <stemma/evidence/detail/tied_parameters.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/detail/mark_matrices.hpp>
 #include <stemma/model/detail/nesting.hpp>

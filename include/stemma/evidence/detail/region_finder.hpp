@@ -10,7 +10,6 @@
 #include <stemma/evidence/detail/equal_modules.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/left_results.hpp>
-#include <stemma/evidence/detail/lone_owners.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/owners_around.hpp>
@@ -31,8 +30,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -54,9 +51,7 @@ public:
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
         parameter_blocks(facts_).complete();
-        const attention_blocks attentions(facts_);
-        attentions.complete();
-        attentions.complete_around(modules_around_lone_owners(facts_));
+        attention_blocks(facts_).complete();
         skipped_products(facts_).complete();
         std::vector<id> modules(owner_.size(), no_id);
         for (id v = 0; v < modules.size(); ++v) {

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/neighbours.hpp>
 #include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/detail/vertex_ranges.hpp>
 #include <stemma/core/id.hpp>
@@ -11,10 +12,8 @@
 #include <stemma/evidence/detail/hidden_levels.hpp>
 #include <stemma/evidence/detail/lent_modules.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
-#include <stemma/evidence/detail/part_beginnings.hpp>
 #include <stemma/evidence/detail/part_repeated.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
-#include <stemma/evidence/detail/reordered_names.hpp>
 #include <stemma/evidence/detail/scope_calls.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_series.hpp>
@@ -148,8 +147,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
         if (match.own) {
             continue;
         }
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+        for (const auto u : producers_of(graph, *it)) {
             if (table.scope_of[u] != s) {
                 continue;
             }

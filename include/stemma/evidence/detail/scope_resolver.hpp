@@ -61,7 +61,7 @@ public:
     /// returns by scope whether its own operators read a weight without a name, `weights()` all
     /// that they read, ascending; each is called once, if it matters.
     scope_resolver(const scope_table& table, const Modules& modules,
-                   std::vector<scope_witness> witness, bool complete = true,
+                   std::vector<common_module> witness, bool complete = true,
                    std::function<std::vector<bool>()> weighted = {},
                    std::function<std::vector<std::vector<id>>()> weights = {})
         : table_(table)
@@ -74,7 +74,7 @@ public:
     /// Resolves scope `s` whose enclosing scope stands for `around`.
     [[nodiscard]] scope_module resolve(id s, id around) {
         const auto segment = table_.scopes[s].instance();
-        const auto deep = shared_->witness[s].deep.get(tree_);
+        const auto deep = shared_->witness[s].get(tree_);
         if (segment.empty() && table_.scopes[s].style == scope_style::typed) {
             return found(around, around, deep, confidence::scope); // the root, as a module
         }
@@ -147,7 +147,7 @@ public:
 
     /// Resolves scope `s` whose enclosing scope stands for no known module.
     [[nodiscard]] scope_module resolve_alone(id s) {
-        const auto deep = shared_->witness[s].deep.get(tree_);
+        const auto deep = shared_->witness[s].get(tree_);
         const auto module =
             deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
         return found(module, module, no_id, confidence::scope_elsewhere);
@@ -158,7 +158,7 @@ public:
 
     /// Whether the parameters read in two scopes, and below them, point to the same modules.
     [[nodiscard]] bool read_alike(id s, id t) const {
-        const auto& [a, b] = std::pair(shared_->witness[s].deep, shared_->witness[t].deep);
+        const auto& [a, b] = std::pair(shared_->witness[s], shared_->witness[t]);
         return a.low == b.low && a.behind == b.behind;
     }
 
@@ -167,7 +167,7 @@ public:
     [[nodiscard]] std::vector<bool> read_in(const std::vector<scope_module>& of_scope) const {
         std::vector<bool> result(of_scope.size(), false);
         for (id s = 0; s < of_scope.size(); ++s) {
-            const auto deep = shared_->witness[s].deep.get(tree_);
+            const auto deep = shared_->witness[s].get(tree_);
             const auto module = of_scope[s].module;
             result[s] = deep != no_id && module != no_id && tree_.is_ancestor(module, deep);
         }
@@ -188,7 +188,7 @@ public:
 private:
     struct shared_facts {
         shared_facts(const scope_table& table, const Modules& modules, bool complete,
-                     std::vector<scope_witness> seen,
+                     std::vector<common_module> seen,
                      std::function<std::vector<bool>()> find_weighted,
                      std::function<std::vector<std::vector<id>>()> find_read)
             : segments(table, modules, complete)
@@ -197,7 +197,7 @@ private:
             , find_weights(std::move(find_read)) {}
 
         segment_modules<Modules> segments;
-        std::vector<scope_witness> witness; // by scope
+        std::vector<common_module> witness; // by scope
         weighted_scopes weighted;
         std::function<std::vector<std::vector<id>>()> find_weights;
         made_once<std::vector<std::vector<id>>> weights;

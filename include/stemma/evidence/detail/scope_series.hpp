@@ -6,9 +6,8 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/detail/headless_calls.hpp>
-#include <stemma/evidence/detail/inner_calls.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
+#include <stemma/evidence/detail/repeated_calls.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/detail/scope_weights.hpp>

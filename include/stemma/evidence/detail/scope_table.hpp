@@ -25,7 +25,6 @@
 #include <cstring>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -77,6 +76,16 @@ struct scope_table {
         [[nodiscard]] std::optional<std::pair<std::string_view, std::size_t>> counted() const {
             return numbered ? split_count(instance()) : std::nullopt;
         }
+        /// Returns: the name of the instance without the number at its end, which is none of a
+        /// further call or of a member of a list: `norm` for `norm1`; "" for others. Complexity:
+        /// O(length).
+        [[nodiscard]] std::string_view stem() const noexcept {
+            const auto name = instance();
+            const auto stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
+            const bool fits = stem.size() < name.size() && !stem.ends_with('_');
+            return fits && !stem.ends_with('.') ? stem : std::string_view{};
+        }
+
         /// Returns: the class prefix of the name, possibly "".
         [[nodiscard]] std::string_view qualified_class() const noexcept {
             const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;

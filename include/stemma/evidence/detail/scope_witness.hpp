@@ -25,11 +25,6 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What the parameters read in a scope, and in the scopes below it, point to.
-struct scope_witness {
-    common_module deep;
-};
-
 /// Whether an operator has the name of one after it that it was joined with and that reads no
 /// parameters. Complexity: O(length of the name).
 template <operator_view Ops>
@@ -41,12 +36,14 @@ template <operator_view Ops>
     return false;
 }
 
+/// Returns: by scope, what the parameters read in it, and in the scopes below it, point to.
+/// Complexity: O(operators + scopes + reads).
 template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] std::vector<scope_witness> collect_witnesses(const Ops& ops, const scope_table& table,
+[[nodiscard]] std::vector<common_module> collect_witnesses(const Ops& ops, const scope_table& table,
                                                            const Modules& modules,
                                                            const parameter_owners& owners) {
     const auto count = thread_limit::current().parts_of_operators(num_vertices(ops.graph()));
-    std::vector<std::vector<scope_witness>> parts(count);
+    std::vector<std::vector<common_module>> parts(count);
     for_each_vertex_range(ops.graph(), count, [&](std::size_t part, auto it, auto last) {
         auto& seen = parts[part];
         seen.resize(table.scopes.size());
@@ -57,7 +54,7 @@ template <parameter_readers Ops, module_view Modules>
             }
             ops.for_each_parameter(*it, [&](id p) {
                 if (owners.of(p).size() == 1) {
-                    seen[s].deep.add(nearest_called(modules, owners.of(p).front()));
+                    seen[s].add(nearest_called(modules, owners.of(p).front()));
                 }
             });
         }
@@ -65,13 +62,13 @@ template <parameter_readers Ops, module_view Modules>
     auto witness = std::move(parts[0]);
     for (std::size_t part = 1; part < count; ++part) {
         for (std::size_t s = 0; s < witness.size(); ++s) {
-            witness[s].deep.add(parts[part][s].deep);
+            witness[s].add(parts[part][s]);
         }
     }
     for (auto s = static_cast<id>(table.scopes.size()); s-- > scope_style_count;) {
-        const auto& deep = witness[s].deep;
+        const auto& deep = witness[s];
         if (deep.low != no_id) {
-            witness[table.scopes[s].parent].deep.add(deep);
+            witness[table.scopes[s].parent].add(deep);
         }
     }
     return witness;

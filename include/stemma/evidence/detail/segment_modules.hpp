@@ -7,7 +7,6 @@
 #include <stemma/core/detail/made_once.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/printed_modules.hpp>
 #include <stemma/evidence/detail/prints_as.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -193,12 +192,7 @@ private:
 
     /// Returns: what a call of `m` prints. Complexity: O(depth).
     [[nodiscard]] std::string printed(id m) const {
-        std::string text(modules_.name(m));
-        for (auto n = m; is_number(modules_.name(n)) && tree_.parent(n) != 0;) {
-            n = tree_.parent(n);
-            text.insert(0, std::string(modules_.name(n)) + ".");
-        }
-        return text;
+        return detail::printed(printed_tree<Modules>{modules_}, m);
     }
 
     /// Whether everything between `above` and `m` is known not to run, or may not.

@@ -5,10 +5,9 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/is_elementwise.hpp>
-#include <stemma/evidence/detail/is_product.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/operator_kinds.hpp>
 #include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/detail/sibling_order.hpp>
@@ -22,7 +21,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -32,12 +32,13 @@ public:
             is_sequence_[around] = is_sequence_[around] || is_member(s);
         }
         for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-            if (is_foreign(s) && !stem_of(s).empty()) {
-                wanted_.insert(stem_of(s));
+            if (const auto stem = table.scopes[s].stem(); is_foreign(s) && !stem.empty()) {
+                wanted_.insert(stem);
             }
         }
         for (id s = scope_style_count; s < table.scopes.size() && !wanted_.empty(); ++s) {
-            if (const auto stem = stem_of(s); !stem.empty() && wanted_.contains(stem)) {
+            if (const auto stem = table_.scopes[s].stem();
+                !stem.empty() && wanted_.contains(stem)) {
                 numbered_.try_emplace({table.scopes[s].parent, stem}, s);
             }
         }
@@ -70,7 +71,7 @@ public:
         if (std::binary_search(distributed_.begin(), distributed_.end(), s)) {
             return table_.scopes[table_.scopes[s].parent].parent;
         }
-        const auto stem = is_foreign(s) ? stem_of(s) : std::string_view{};
+        const auto stem = is_foreign(s) ? table_.scopes[s].stem() : std::string_view{};
         for (auto around = stem.empty() ? no_id : table_.scopes[table_.scopes[s].parent].parent;
              around != no_id; around = table_.scopes[around].parent) {
             const auto beside = numbered_.find({around, stem});
@@ -122,15 +123,6 @@ private:
         const auto& scope = table_.scopes[s];
         return scope.style == scope_style::called && scope.operators != 0 && !is_member(s) &&
                is_sequence_[scope.parent] && table_.scopes[scope.parent].operators == 0;
-    }
-
-    /// Returns: the name of a scope without the number at its end, which is none of a further call
-    /// or of a member of a list; empty for others.
-    [[nodiscard]] std::string_view stem_of(id s) const {
-        const auto name = table_.scopes[s].instance();
-        const auto stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
-        const bool numbered = stem.size() < name.size() && !stem.ends_with('_');
-        return numbered && !stem.ends_with('.') ? stem : std::string_view{};
     }
 
     /// Whether a scope is called like a member of the one around: `body.0` in `body`.

@@ -5,11 +5,11 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/module_behind_fork.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/operator_kinds.hpp>
 #include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_EVIDENCE_DETAIL_IS_ELEMENTWISE_HPP
-#define STEMMA_EVIDENCE_DETAIL_IS_ELEMENTWISE_HPP
+#ifndef STEMMA_EVIDENCE_DETAIL_OPERATOR_KINDS_HPP
+#define STEMMA_EVIDENCE_DETAIL_OPERATOR_KINDS_HPP
 
-#include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
 
 #include <algorithm>
@@ -10,6 +9,14 @@
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Whether an operator type multiplies by a matrix or a kernel, also as runtimes name it:
+/// FusedConv, MatMulNBits.
+[[nodiscard]] inline bool is_product(std::string_view type) {
+    constexpr std::array<std::string_view, 3> products{"Conv", "Gemm", "MatMul"};
+    return range::any_of(products,
+                         [&](std::string_view product) { return type.find(product) != type.npos; });
+}
 
 /// Whether an operator type treats every element alike, as activations do.
 [[nodiscard]] inline bool is_elementwise(std::string_view type) {
@@ -46,4 +53,4 @@ template <class Step, class TypeOf>
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_EVIDENCE_DETAIL_IS_ELEMENTWISE_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_OPERATOR_KINDS_HPP

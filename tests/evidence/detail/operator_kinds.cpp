@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/evidence/detail/is_elementwise.hpp>
+#include <stemma/evidence/detail/operator_kinds.hpp>
 
 #include "../../catch.hpp"
 
 #include <string>
 #include <vector>
 
-namespace test::evidence_detail_is_elementwise {
+namespace test::evidence_detail_operator_kinds {
 
 TEST_CASE("is_elementwise: activations and arithmetic are, what moves or reduces is not") {
     CHECK(stemma::detail::is_elementwise("Relu"));
@@ -35,4 +35,16 @@ TEST_CASE("may_activate: elementwise steps that do more than scale or shift") {
                                           [](const std::string& type) { return type; }));
 }
 
-} // namespace test::evidence_detail_is_elementwise
+TEST_CASE("is_product: convolutions and matrix products, fused ones too") {
+    for (const char* type : {"Conv", "ConvTranspose", "FusedConv", "QLinearConv", "Gemm", "MatMul",
+                             "FusedMatMul", "MatMulNBits"}) {
+        CAPTURE(type);
+        CHECK(stemma::detail::is_product(type));
+    }
+    for (const char* type : {"Mul", "Reshape", "InstanceNormalization", ""}) {
+        CAPTURE(type);
+        CHECK_FALSE(stemma::detail::is_product(type));
+    }
+}
+
+} // namespace test::evidence_detail_operator_kinds
