@@ -9,6 +9,7 @@
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/movement_rules.hpp>
+#include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/detail/window_rules.hpp>
 #include <stemma/types/polynomial.hpp>
@@ -20,6 +21,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -202,38 +204,15 @@ private:
 
     bool resize(id node) {
         const auto& x = input(node, 0);
-        if (!x.ranked()) {
+        const auto sizes = numbers(node, 3).value_or(std::vector<polynomial>());
+        auto dims = x.ranked()
+                        ? rules::resized(
+                              rule_node(table_, node), *x.dims, sizes.size(),
+                              [&](std::size_t i) { return algebra_.extent(sizes[i]); },
+                              [&](std::int64_t extent, float by) { return scaled(extent, by); })
+                        : std::nullopt;
+        if (!dims) {
             return false;
-        }
-        const auto attributes = table_.attributes(node);
-        const bool keeps_ratio = !attributes.text("keep_aspect_ratio_policy").empty() &&
-                                 attributes.text("keep_aspect_ratio_policy") != "stretch";
-        auto axes = attributes.wholes("axes").value_or(extents{});
-        if (axes.empty()) {
-            axes = all_axes(x.rank());
-        }
-        const auto inputs = table_.model().inputs(node);
-        const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // opset 11 inserts roi
-        auto scales = table_.has_input(node, scales_slot) && !rules::crops(attributes)
-                          ? table_.reals(inputs[scales_slot])
-                          : std::nullopt;
-        if (inputs.size() == 1) {
-            scales = rules::scales_in(attributes);
-        }
-        const auto sizes = numbers(node, 3);
-        auto dims = *x.dims;
-        for (std::size_t i = 0; i < axes.size(); ++i) {
-            const auto at = axis_of(axes[i], x.rank());
-            if (!at) {
-                return false;
-            }
-            if (sizes && sizes->size() == axes.size() && !keeps_ratio) {
-                dims[*at] = algebra_.extent((*sizes)[i]);
-            } else if (scales && scales->size() == axes.size()) {
-                dims[*at] = scaled(dims[*at], (*scales)[i]);
-            } else {
-                dims[*at] = any_extent;
-            }
         }
         set(node, 0, x.data_type, std::move(dims));
         return true;

@@ -186,36 +186,50 @@ scales_in(const node_attributes& attributes) {
                : attributes.reals("scales");
 }
 
-/// Resize and Upsample, to constant sizes or by constant scales.
-inline void resize(const rule_node& node) {
-    const auto& x = node.input(0);
-    if (!x.ranked()) {
-        return;
-    }
+/// Returns: the constant scales of a Resize or Upsample, for each of its axes; nothing if it has
+/// none or scales a part of the image.
+[[nodiscard]] inline std::optional<std::vector<float>> resize_scales(const rule_node& node) {
+    const auto slot = node.input_count() > 2 ? 2U : 1U; // opset 11 inserts roi
+    return node.input_count() == 1    ? scales_in(node.attributes())
+           : crops(node.attributes()) ? std::nullopt
+                                      : node.reals(slot);
+}
+
+/// Returns: extents after a Resize: `size(i)` for the axis at `i`, if it has as many sizes, else
+/// what `scaled(extent, by)` says; nothing if an axis is out of range.
+template <class Size, class Scaled>
+[[nodiscard]] std::optional<extents> resized(const rule_node& node, extents dims, std::size_t sizes,
+                                             Size size, Scaled scaled) {
     const auto attributes = node.attributes();
     auto axes = attributes.wholes("axes").value_or(extents{});
     if (axes.empty()) {
-        axes = all_axes(x.rank());
+        axes = all_axes(dims.size());
     }
     const auto policy = attributes.text("keep_aspect_ratio_policy");
-    const auto sizes =
-        policy.empty() || policy == "stretch" ? fact_table::shape_in(node.input(3)) : std::nullopt;
-    const auto scales_slot = node.input_count() > 2 ? 2U : 1U; // opset 11 inserts roi
-    const auto scales = node.input_count() == 1 ? scales_in(attributes)
-                        : crops(attributes)     ? std::nullopt
-                                                : node.reals(scales_slot);
-    auto dims = *x.dims;
+    const bool has_sizes = sizes == axes.size() && (policy.empty() || policy == "stretch");
+    const auto scales = resize_scales(node);
     for (std::size_t i = 0; i < axes.size(); ++i) {
-        const auto at = axis_of(axes[i], x.rank());
+        const auto at = axis_of(axes[i], dims.size());
         if (!at) {
-            return;
+            return std::nullopt;
         }
-        dims[*at] = sizes && sizes->size() == axes.size() ? (*sizes)[i]
-                    : scales && scales->size() == axes.size()
-                        ? scale_extent(dims[*at], (*scales)[i])
-                        : any_extent;
+        dims[*at] = has_sizes                                 ? size(i)
+                    : scales && scales->size() == axes.size() ? scaled(dims[*at], (*scales)[i])
+                                                              : any_extent;
     }
-    node.set(0, x.data_type, std::move(dims));
+    return dims;
+}
+
+/// Resize and Upsample, to constant sizes or by constant scales.
+inline void resize(const rule_node& node) {
+    const auto& x = node.input(0);
+    const auto sizes = fact_table::shape_in(node.input(3)).value_or(extents{});
+    if (auto dims = x.ranked() ? resized(
+                                     node, *x.dims, sizes.size(),
+                                     [&](std::size_t i) { return sizes[i]; }, scale_extent)
+                               : std::nullopt) {
+        node.set(0, x.data_type, std::move(dims));
+    }
 }
 
 /// RoiAlign.
