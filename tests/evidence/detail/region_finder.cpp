@@ -57,6 +57,18 @@ TEST_CASE("region_finder: what lies between two named modules belongs to their c
     CHECK(regions(scene) == texts{"", "m", ""});
 }
 
+TEST_CASE("region_finder: what a fusion left behind belongs where else its input is read") {
+    test::evidence_scene scene(
+        test::graph({op("Gemm", {"x"}, "a", "m.fc"), op("Transpose", {"a"}, "b", "m.fc"),
+                     op("ReduceMean", {"b"}, "c"), op("LayerNormalization", {"b"}, "d", "m.norm"),
+                     op("Relu", {"d"}, "e")},
+                    {"x"}, {"e"}),
+        10);
+    const auto modules = regions(scene);
+    CHECK(modules[2] == "m.norm");
+    CHECK(modules[4] != "");
+}
+
 TEST_CASE(
     "region_finder: a shape serves a named operator, or the caller of one that reads weights") {
     auto graph =

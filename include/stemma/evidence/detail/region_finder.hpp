@@ -80,6 +80,7 @@ public:
         }
         serve_readers(modules);
         follow_data(modules);
+        follow_siblings(modules);
         return modules;
     }
 
@@ -150,6 +151,37 @@ private:
                 modules[v] = module == no_id ? modules[v] : module;
             }
         });
+    }
+
+    /// What a fusion left behind, so that nothing reads it, belongs where else its input is read.
+    void follow_siblings(std::vector<id>& modules) const {
+        if constexpr (requires { facts_.ops.result_makers(); }) {
+            std::vector<bool> makes_result(modules.size());
+            for (const auto v : facts_.ops.result_makers()) {
+                makes_result[v] = true;
+            }
+            forward([&](id v) {
+                if (!is_open(v) || steady_[v] || makes_result[v] || is_called(v) ||
+                    !facts_.readers(v).empty()) {
+                    return;
+                }
+                common_module siblings;
+                if (const auto u = facts_.only_producer(v); u != no_id) {
+                    for (const auto w : facts_.readers(u)) {
+                        siblings.add(w == v ? no_id : module_of(w, modules));
+                    }
+                }
+                modules[v] = siblings.get(tree_);
+            });
+        }
+    }
+
+    /// Whether an operator is in the body of a function, whose results no operator there reads.
+    [[nodiscard]] bool is_called(id v) const {
+        if constexpr (calling_operators<Ops>) {
+            return facts_.ops.enclosing_function(facts_.vertex(v)) != no_id;
+        }
+        return false;
     }
 
     /// Returns: the owner of what an operator reads, or what calls it if more was fused in.
