@@ -42,4 +42,15 @@ TEST_CASE("torch_operators: every name in the table finds its own entry", "[torc
     CHECK(names > 300);
 }
 
+TEST_CASE("torch_operators: an activation may be there as the function that defines it",
+          "[torch_operators]") {
+    const stemma::torch_lexicon lexicon;
+    for (const auto* name : {"leaky_relu", "prelu", "elu", "selu"}) {
+        INFO(name);
+        CHECK(lexicon.correspond(name, "Where") == stemma::correspondence::head);
+        CHECK(lexicon.correspond(name, "Less") == stemma::correspondence::part);
+        CHECK(lexicon.correspond(name, "Mul") == stemma::correspondence::part);
+    }
+}
+
 } // namespace test::align_detail_torch_operators

@@ -113,10 +113,8 @@ private:
         }
         made_head_.resize(captured_.size(), false);
         for (auto n : nodes) {
-            const auto item = result.of[nodes_.vertex[n]].operation;
-            result.placed +=
-                chain == 0 && !nodes_.owns[n] && judge_.needs_operation(n, item) ? 1U : 0U;
-            if (item != no_id) {
+            result.placed += chain == 0 && !nodes_.owns[n] && judge_.is_judged(n) ? 1U : 0U;
+            if (const auto item = result.of[nodes_.vertex[n]].operation; item != no_id) {
                 const bool again = made_head_[item];
                 made_head_[item] = made_head_[item] || fits(n, item) == correspondence::head;
                 if (chain == 0) {

@@ -35,14 +35,6 @@ public:
     /// Exporters compute shapes and constants as they like.
     [[nodiscard]] bool is_judged(id n) const { return !nodes_.of_shapes[n] && !nodes_.fixed[n]; }
 
-    /// Whether an operator needs an explanation: a Cast that its operation hardly leaves was
-    /// inserted. `item` may be `no_id`.
-    [[nodiscard]] bool needs_operation(id n, id item) const {
-        const auto fit = item == no_id ? correspondence::none : fits(n, item);
-        return is_judged(n) &&
-               (fit >= correspondence::part || nodes_.types[nodes_.type[n]] != "Cast");
-    }
-
     /// `again`: the operation already has a head. Complexity: O(edges and parameters of the
     /// operator).
     void judge(id n, id item, bool again, alignment& result) {

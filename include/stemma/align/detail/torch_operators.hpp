@@ -13,7 +13,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 ///
 /// `*` stands for any operator. A line that starts with `?` lists operators that often leave
 /// nothing in the exported graph, one that starts with `-` those that almost never leave anything.
-/// Names are written without underscores and overloads.
+/// Names are written without underscores and overloads. Activations may also be there as the
+/// function that ONNX defines for them, which a runtime inlines if it has no kernel for their type.
 inline constexpr std::string_view torch_operators = R"(
 linear addmm mm matmul bmm baddbmm mv dot addbmm addmv addr unsafeview = MatMul Gemm Einsum | Add Transpose | Mul Reshape
 bilinear tensordot einsum outer chainmatmul multidot = Einsum MatMul Gemm | | Transpose Reshape Add Mul Shape Concat Cast Unsqueeze Squeeze
@@ -32,11 +33,11 @@ embeddingbag = Gather Loop | Concat Unsqueeze Squeeze Slice Mul ReduceSum Reduce
 onehot = OneHot | | Cast Concat
 relu clampmin = Relu Clip Max | | Cast
 relu6 hardtanh clamp clip clampmax threshold = Clip Min Max Relu | | Cast
-leakyrelu = LeakyRelu
+leakyrelu = LeakyRelu Where | Mul Less
 rrelu = PRelu LeakyRelu RandomUniformLike
-prelu = PRelu | Unsqueeze | Squeeze
-elu = Elu
-selu = Selu
+prelu = PRelu Where | Unsqueeze Mul Less | Squeeze
+elu = Elu Where | Less Exp Sub Mul
+selu = Selu Where | Less Exp Sub Mul
 celu = Celu | | Div Elu Mul
 gelu = Gelu Erf Tanh | Mul Add Div | Pow And
 silu = Sigmoid Swish | Mul

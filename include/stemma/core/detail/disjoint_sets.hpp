@@ -11,7 +11,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Disjoint sets of numbers, each represented by its lowest.
+/// Disjoint sets of numbers, each represented by its lowest, as `boost::disjoint_sets` does not.
 class disjoint_sets {
 public:
     /// Every number below `count` in a set of its own. Complexity: O(count).
