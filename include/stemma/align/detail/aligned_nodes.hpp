@@ -80,8 +80,8 @@ struct aligned_nodes {
     id_lists producers;          ///< among the aligned ones
     id_lists readers;
     string_pool types;
-    std::vector<passed_operator> passed;
-    bool partial = false; ///< some operators are in function bodies
+    std::vector<passed_operator> passed; ///< inserted operators, each after what it converts
+    bool partial = false;                ///< some operators are in function bodies
 
     [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
 

@@ -19,8 +19,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Assigns operators that a tool inserted to convert a result to the operation of that result.
 /// Nothing is claimed about those that convert a parameter or an input of the model: they belong to
 /// their readers. An operator of such a type that its operation usually leaves stays there, one
-/// that converts between layouts of a runtime only if it stands for the operation. Complexity:
-/// O(operators).
+/// that converts between layouts of a runtime only if it stands for the operation. What data pass
+/// is less sure than the operation: names of its own may tell more. Complexity: O(operators).
 inline void follow_converted(const aligned_nodes& nodes, const aligned_items& items,
                              alignment& result) {
     for (id n = 0; n < nodes.size(); ++n) {

@@ -8,6 +8,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <array>
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -17,6 +18,20 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// What quantizers append to the name of a weight for its quantized values.
 inline constexpr std::array<std::string_view, 2> quantized_suffixes{"_quantized", "_Q4"};
 
+/// Whether all but one of the inputs of an operator are constants. Complexity: O(inputs).
+template <operator_view Ops>
+[[nodiscard]] bool computes_from_one(const Ops& ops, operator_t<Ops> v) {
+    std::size_t computed = 0;
+    for (auto [in, last] = in_edges(v, ops.graph()); in != last; ++in) {
+        const std::string_view from = ops.op_type(source(*in, ops.graph()));
+        computed += from == "Constant" ? 0U : 1U;
+    }
+    if constexpr (data_aware_operators<Ops>) {
+        computed += ops.reads_data(v) ? 1U : 0U;
+    }
+    return computed == 1;
+}
+
 /// Returns: what an operator follows that a quantizer inserts: conversions, and behind a product of
 /// integers a Cast, then a product with the scale, and if it is a convolution an addition of its
 /// bias. Nothing for others. Complexity: O(inputs).
@@ -24,36 +39,37 @@ template <named_operators Ops>
 [[nodiscard]] std::optional<operator_t<Ops>> find_quantized(const Ops& ops, operator_t<Ops> v) {
     const std::string_view type = ops.op_type(v);
     const bool converts = is_quantization(type);
-    const bool scales = type == "Mul";
-    if (!converts && !scales && type != "Cast" && type != "Add") {
+    if (!converts && type != "Cast" && type != "Mul" && type != "Add") {
         return std::nullopt;
     }
-    const auto is_scaled_convolution = [&](operator_t<Ops> u) {
-        const auto cast = find_quantized(ops, u);
-        const auto product = cast ? find_quantized(ops, *cast) : cast;
+    const auto follows = [&](operator_t<Ops> u) {
+        const std::string_view from = ops.op_type(u);
+        if (converts) {
+            return from != "Constant"; // a scale
+        }
+        if (type == "Cast") {
+            return is_integer_product(from);
+        }
+        if (type == "Mul") {
+            return from == "Cast" && find_quantized(ops, u).has_value();
+        }
+        const auto cast = from == "Mul" ? find_quantized(ops, u) : std::nullopt;
+        const auto product = cast ? find_quantized(ops, *cast) : std::nullopt;
         return product && std::string_view(ops.op_type(*product)) == "ConvInteger";
     };
-    std::optional<operator_t<Ops>> followed;
+    if (type == "Add" && !computes_from_one(ops, v)) {
+        return std::nullopt;
+    }
     for (auto [in, last] = in_edges(v, ops.graph()); in != last; ++in) {
         const auto u = source(*in, ops.graph());
-        const std::string_view from = ops.op_type(u);
-        // A scale or bias may be a Constant.
-        const bool follows = converts         ? from != "Constant"
-                             : scales         ? from == "Cast" && find_quantized(ops, u).has_value()
-                             : type == "Cast" ? is_integer_product(from)
-                                              : from == "Mul" && is_scaled_convolution(u);
-        if (follows && type != "Add") {
+        if (follows(u)) {
             return u;
         }
-        if (type == "Add" && from != "Constant" && (!follows || followed)) {
-            return std::nullopt; // adds what is no parameter
+        if (type == "Cast") {
+            break; // has one input
         }
-        followed = follows ? std::optional(u) : followed;
     }
-    if constexpr (data_aware_operators<Ops>) {
-        followed = ops.reads_data(v) ? std::nullopt : followed;
-    }
-    return followed;
+    return std::nullopt;
 }
 
 /// Whether a quantizer inserted an operator: what `find_quantized` finds, conversions of parameters
