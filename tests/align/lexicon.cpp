@@ -69,6 +69,8 @@ TEST_CASE("torch_lexicon: a fused operator counts as what it was fused from", "[
     CHECK(lexicon.fuses("aten.relu.default", "com.microsoft::FusedConv"));
     CHECK_FALSE(lexicon.fuses("aten.softmax.int", "FusedConv"));
     CHECK_FALSE(lexicon.fuses("aten.linear.default", "MatMul"));
+    CHECK(lexicon.fuses("aten.add.Tensor", "MatMulNBits"));
+    CHECK_FALSE(lexicon.fuses("aten.add.Tensor", "MatMulInteger")); // takes no bias
     // the standard's name in another domain
     CHECK_FALSE(lexicon.fuses("aten.relu.default", "Conv"));
     CHECK(lexicon.fuses("aten.relu.default", "com.microsoft.nchwc::Conv"));

@@ -82,7 +82,8 @@ template <named_operators Ops>
     }
     if (type == "Mul") {
         for (auto [in, last] = in_edges(v, ops.graph()); in != last; ++in) {
-            if (ops.op_type(source(*in, ops.graph())) == "DynamicQuantizeLinear") {
+            const std::string_view from = ops.op_type(source(*in, ops.graph()));
+            if (from == "DynamicQuantizeLinear") {
                 return true; // of its results only the scale is multiplied
             }
         }
