@@ -19,7 +19,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 inline constexpr std::array<std::string_view, 2> quantized_suffixes{"_quantized", "_Q4"};
 
 /// Whether all but one of the inputs of an operator are constants. Complexity: O(inputs).
-template <operator_view Ops>
+template <named_operators Ops>
 [[nodiscard]] bool computes_from_one(const Ops& ops, operator_t<Ops> v) {
     std::size_t computed = 0;
     for (auto [in, last] = in_edges(v, ops.graph()); in != last; ++in) {
