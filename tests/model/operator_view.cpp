@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/model/operator_view.hpp>
 
+#include "../alignment_scene.hpp"
 #include "../catch.hpp"
+#include "../model_files.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -127,6 +131,29 @@ TEST_CASE("operator_view: a minimal view models no further concept", "[model][op
     STATIC_REQUIRE_FALSE(stemma::data_aware_operators<bare>);
     STATIC_REQUIRE_FALSE(stemma::steered_operators<bare>);
     STATIC_REQUIRE_FALSE(stemma::calling_operators<bare>);
+}
+
+TEST_CASE("operator_view: what operators cannot tell of themselves is false",
+          "[model][operator_view]") {
+    test::exported_graph graph; // knows data, but no functions
+    const auto first = graph.add("Relu", {stemma::no_id});
+    const auto second = graph.add("Relu", {first});
+    graph.finish();
+    CHECK(stemma::detail::reads_data(graph, first));
+    CHECK_FALSE(stemma::detail::reads_data(graph, second));
+    CHECK_FALSE(stemma::detail::is_in_function(graph, first));
+    const bare neither;
+    CHECK_FALSE(stemma::detail::reads_data(neither, 0));
+    CHECK_FALSE(stemma::detail::is_in_function(neither, 0));
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.functions_all.onnx"));
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    std::size_t inside = 0;
+    for (id node = 0; node < model.node_count(); ++node) {
+        inside += stemma::detail::is_in_function(ops, node) ? 1U : 0U;
+    }
+    CHECK(inside > 0);
+    CHECK(inside < model.node_count());
 }
 
 } // namespace test::model_operator_view

@@ -181,6 +181,30 @@ concept data_aware_operators = operator_view<Ops> && requires(const Ops& ops, op
     { ops.hides_data(v) } -> std::convertible_to<bool>;
 };
 
+namespace detail {
+
+/// Whether an operator reads an input of the model directly; false if operators cannot tell.
+template <operator_view Ops>
+[[nodiscard]] bool reads_data(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (data_aware_operators<Ops>) {
+        return ops.reads_data(v);
+    } else {
+        return false;
+    }
+}
+
+/// Whether an operator is in the body of a function; false if operators cannot tell.
+template <operator_view Ops>
+[[nodiscard]] bool is_in_function(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (calling_operators<Ops>) {
+        return ops.enclosing_function(v) != no_id;
+    } else {
+        return false;
+    }
+}
+
+} // namespace detail
+
 /// Operators that know where they read a condition (of If, of Loop) rather than data.
 template <class Ops>
 concept steered_operators = operator_view<Ops> &&

@@ -148,7 +148,7 @@ public:
         }
         for_each_in_order([&](vertex_type v) {
             const auto i = index_of(graph_, v);
-            const bool outside = in_function(v);
+            const bool outside = is_in_function(ops_, v);
             result_.partial = result_.partial || outside;
             if (outside) {
                 return;
@@ -220,13 +220,6 @@ private:
         return type;
     }
 
-    [[nodiscard]] bool in_function(vertex_type v) const {
-        if constexpr (calling_operators<Ops>) {
-            return ops_.enclosing_function(v) != no_id;
-        }
-        return false;
-    }
-
     /// Whether it is a constant, as far as the operators tell data from constants. In a body,
     /// anything computed from constants counts: exporters put conditions there that no program had.
     [[nodiscard]] bool is_constant(vertex_type v) const {
@@ -259,13 +252,6 @@ private:
         }
     }
 
-    [[nodiscard]] bool reads_data(vertex_type v) const {
-        if constexpr (data_aware_operators<Ops>) {
-            return ops_.reads_data(v);
-        }
-        return false;
-    }
-
     /// Whether a tool inserted an operator to convert: also a Cast of a parameter, which programs
     /// keep in the type that they use, and one of an input or a result of the model.
     [[nodiscard]] bool is_inserted(vertex_type v) const {
@@ -281,7 +267,7 @@ private:
         const auto [out, out_last] = out_edges(v, graph_);
         const bool ends = out == out_last && in != in_last &&
                           place_[index_of(graph_, source(*in, graph_))] != no_id;
-        return reads || (!program_.casts && (reads_data(v) || ends));
+        return reads || (!program_.casts && (reads_data(ops_, v) || ends));
     }
 
     /// Lets data pass an inserted operator: its readers read what it converts.
@@ -298,7 +284,7 @@ private:
         auto parameter = no_id; // its first input; scales follow
         if (const auto entry = converted_.find(from); entry != converted_.end()) {
             parameter = entry->second;
-        } else if (!behind && !reads_data(v)) {
+        } else if (!behind && !reads_data(ops_, v)) {
             for_each_parameter(v, [&](id p) { parameter = parameter == no_id ? p : parameter; });
         }
         if (parameter != no_id) {

@@ -21,13 +21,10 @@ inline constexpr std::array<std::string_view, 2> quantized_suffixes{"_quantized"
 /// Whether all but one of the inputs of an operator are constants. Complexity: O(inputs).
 template <named_operators Ops>
 [[nodiscard]] bool computes_from_one(const Ops& ops, operator_t<Ops> v) {
-    std::size_t computed = 0;
+    std::size_t computed = reads_data(ops, v) ? 1 : 0;
     for (auto [in, last] = in_edges(v, ops.graph()); in != last; ++in) {
         const std::string_view from = ops.op_type(source(*in, ops.graph()));
         computed += from == "Constant" ? 0U : 1U;
-    }
-    if constexpr (data_aware_operators<Ops>) {
-        computed += ops.reads_data(v) ? 1U : 0U;
     }
     return computed == 1;
 }

@@ -34,10 +34,7 @@ template <parameter_readers Ops>
         const auto v = index_of(graph, *it);
         bool reads = std::string_view(ops.op_type(*it)) == "Constant";
         ops.for_each_parameter(*it, [&](id) { reads = true; });
-        bool other = false;
-        if constexpr (data_aware_operators<Ops>) {
-            other = ops.reads_data(*it);
-        }
+        bool other = reads_data(ops, *it);
         for (const auto u : producers_of(graph, *it)) {
             reads = reads || of_weights[u];
             other = other || !of_weights[u];

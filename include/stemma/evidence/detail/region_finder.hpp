@@ -154,6 +154,7 @@ private:
     }
 
     /// What a fusion left behind, so that nothing reads it, belongs where else its input is read.
+    /// In the body of a function no operator reads its results.
     void follow_siblings(std::vector<id>& modules) const {
         if constexpr (requires { facts_.ops.result_makers(); }) {
             std::vector<bool> makes_result(modules.size());
@@ -161,8 +162,8 @@ private:
                 makes_result[v] = true;
             }
             forward([&](id v) {
-                if (!is_open(v) || steady_[v] || makes_result[v] || is_called(v) ||
-                    !facts_.readers(v).empty()) {
+                if (!is_open(v) || steady_[v] || makes_result[v] ||
+                    is_in_function(facts_.ops, facts_.vertex(v)) || !facts_.readers(v).empty()) {
                     return;
                 }
                 common_module siblings;
@@ -174,14 +175,6 @@ private:
                 modules[v] = siblings.get(tree_);
             });
         }
-    }
-
-    /// Whether an operator is in the body of a function, whose results no operator there reads.
-    [[nodiscard]] bool is_called(id v) const {
-        if constexpr (calling_operators<Ops>) {
-            return facts_.ops.enclosing_function(facts_.vertex(v)) != no_id;
-        }
-        return false;
     }
 
     /// Returns: the owner of what an operator reads, or what calls it if more was fused in.
