@@ -99,6 +99,22 @@ TEST_CASE("skip_connections: a caller adds the results of different modules itse
     CHECK(blocks.joins() == texts{"net.one", "net.two"});
 }
 
+TEST_CASE(
+    "skip_connections: members of a list add alike, though only one names all that it skips") {
+    const auto blocks = [](const std::string& first, const std::string& second) {
+        chain net;
+        net.call("stem");
+        for (const auto& block : {first, second}) {
+            block == first ? net.call(block + ".norm") : net.step("Norm");
+            net.call(block + ".f.fc1").call(block + ".f.fc2").join(3);
+            net.step("Norm").call(block + ".g.fc1").call(block + ".g.fc2").join(3);
+        }
+        return net.call("head").joins();
+    };
+    CHECK(blocks("net.0", "net.1") == texts{"net.0", "net.0", "net.1", "net.1"});
+    CHECK(blocks("one", "two") == texts{"one", "one", "two.f", "two.g"});
+}
+
 TEST_CASE("skip_connections: a module around nothing else adds") {
     CHECK(chain().call("stem").call("block.f.a").call("block.f.b").join(2).call("head").joins() ==
           texts{"block"});

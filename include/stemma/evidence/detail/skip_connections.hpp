@@ -18,6 +18,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -63,6 +65,7 @@ public:
                 note(code_.nearest(modules[v]), v);
             }
         }
+        add_alike();
         for (id v = 0; v < modules.size(); ++v) {
             if (modules[v] != no_id && facts_.is(v, "Add")) {
                 modules[v] = adding_module(code_.nearest(modules[v]), v);
@@ -88,6 +91,25 @@ private:
         auto& kind = skipped_kind_[above];
         adds_[above] = adds_[above] || (kind != 0 && kind != code_.pattern(m));
         kind = code_.pattern(m);
+    }
+
+    /// Members of a list that skip modules of one kind add alike: weights that equal others may be
+    /// missing from most of them, and with those what else is skipped.
+    void add_alike() {
+        std::set<std::pair<id, std::uint64_t>> adding; // list, kind
+        const auto of = [&](id m) { return std::pair(tree_.parent(m), skipped_kind_[m]); };
+        for (const bool looks : {true, false}) {
+            for (id m = 1; m < tree_.size(); ++m) {
+                if (skipped_kind_[m] == 0 || !code_.is_list(tree_.parent(m))) {
+                    continue;
+                }
+                if (!looks) {
+                    adds_[m] = adding.contains(of(m));
+                } else if (adds_[m]) {
+                    adding.insert(of(m));
+                }
+            }
+        }
     }
 
     /// Returns: the module that adds the result of `m`, or of some of its steps, to what that was
