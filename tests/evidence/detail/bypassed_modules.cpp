@@ -42,4 +42,19 @@ TEST_CASE("find_bypassed_modules: the projection alone, if the model has such an
           std::vector{test::module_at(tree, "a.out_proj"), test::module_at(tree, "b.out_proj")});
 }
 
+TEST_CASE("find_bypassed_modules: the projection alone, if it multiplies a reshaped matrix") {
+    const auto find = [](const char* type, const char* behind) {
+        test::operator_scene ops;
+        const auto product = ops.add({ops.add({}, "", "Reshape")}, "", type);
+        ops.read_parameter(product, "a.out_proj.weight");
+        ops.add({product}, "", behind);
+        const auto tree = test::tree_of({"a.out_proj"});
+        const auto owners = stemma::detail::find_parameter_owners(ops, tree);
+        return stemma::detail::find_bypassed_modules(ops, tree, owners).size();
+    };
+    CHECK(find("Gemm", "Reshape") == 1);
+    CHECK(find("Gemm", "Relu") == 0);
+    CHECK(find("MatMul", "Reshape") == 0);
+}
+
 } // namespace test::evidence_detail_bypassed_modules

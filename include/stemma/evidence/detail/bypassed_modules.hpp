@@ -16,13 +16,45 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
+/// Returns: by module, whether an operator multiplies by its weight a value that was reshaped to a
+/// matrix for that, and whose result is reshaped back. Complexity: O(V + reads).
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<bool> find_flat_products(const Ops& ops, const tree_index& tree,
+                                                   const parameter_owners& owners) {
+    std::vector<bool> flat(tree.size(), false);
+    if constexpr (named_operators<Ops>) {
+        const auto& graph = ops.graph();
+        const auto reshapes = [&](const auto& v) {
+            return std::string_view(ops.op_type(v)) == "Reshape";
+        };
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = *it;
+            if (std::string_view(ops.op_type(v)) != "Gemm") {
+                continue;
+            }
+            const auto [from, from_end] = in_edges(v, graph);
+            const auto [to, to_end] = out_edges(v, graph);
+            const bool is_flat =
+                std::any_of(from, from_end, [&](auto e) { return reshapes(source(e, graph)); }) &&
+                std::any_of(to, to_end, [&](auto e) { return reshapes(target(e, graph)); });
+            ops.for_each_parameter(v, [&](id p) {
+                for (auto m : owners.of(p)) {
+                    flat[m] = flat[m] || (is_flat && ops.parameter_name(p).ends_with("weight"));
+                }
+            });
+        }
+    }
+    return flat;
+}
+
 /// Returns: the modules whose parameters are used by their parent directly, without calling them;
 /// sorted.
 ///
 /// `torch.nn.MultiheadAttention` is recognized by its own parameters, `in_proj_weight` and
-/// `in_proj_bias`. It never calls its `out_proj`. If there is one, a module of which only a child
-/// `out_proj` is left is taken for another, whose own parameters were merged or split.
-/// Complexity: O(modules + parameters), and O(children) of each such module.
+/// `in_proj_bias`, or, where their names are lost, by a child `out_proj` that alone is left and
+/// multiplies a matrix, as no layer does with a batch of sequences. It never calls its `out_proj`.
+/// If there is one, all modules of which only a child `out_proj` is left are taken for others.
+/// Complexity: O(V + modules + parameters + reads), and O(children) of each such module.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<id> find_bypassed_modules(const Ops& ops, const Modules& modules,
                                                     const parameter_owners& owners) {
@@ -50,14 +82,21 @@ template <parameter_readers Ops, module_view Modules>
             }
         }
     }
-    for (id m = 1; m < tree.size() && !bypassed.empty(); ++m) {
+    std::vector<id> alone;
+    for (id m = 1; m < tree.size(); ++m) {
         const auto above = tree.parent(m);
         if (is_projection(m) && !owns[above] && m == above + 1 && tree.end(above) == tree.end(m)) {
-            bypassed.push_back(m);
+            alone.push_back(m);
         }
     }
-    bypassed = range::each_once(std::move(bypassed));
-    return bypassed;
+    if (!alone.empty() && bypassed.empty()) {
+        const auto flat = find_flat_products(ops, tree, owners);
+        if (!range::any_of(alone, [&](id m) { return flat[m]; })) {
+            return bypassed;
+        }
+    }
+    bypassed.insert(bypassed.end(), alone.begin(), alone.end());
+    return range::each_once(std::move(bypassed));
 }
 
 /// Returns: `m`, or its parent if `m` is one of `bypassed`.
