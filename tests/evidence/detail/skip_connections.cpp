@@ -6,6 +6,7 @@
 
 #include <stemma/core/id.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,33 @@ using texts = std::vector<std::string>;
 
 namespace {
 
+/// Operators that may read an input of the model.
+struct reading_operators : test::operator_scene {
+    std::vector<bool> reads_input; ///< by operator, as far as set
+
+    template <class Function>
+    void for_each_data(std::size_t v, Function f) const {
+        if (v < reads_input.size() && reads_input[v]) {
+            f(id{0});
+        }
+    }
+};
+
 /// A chain of operators in which some skip what came before.
 class chain {
 public:
+    /// Adds a reader of a module's weight and of the input of the model.
+    chain& enter(const std::string& module) {
+        last_ = scene_.add({}, module, "Conv");
+        return read_input();
+    }
+
+    /// Adds an operator that joins the result with the input of the model.
+    chain& join_input() {
+        last_ = scene_.add({last_}, "", "Add", "join");
+        return read_input();
+    }
+
     /// Adds a reader of a module's weight.
     chain& call(const std::string& module) {
         last_ = scene_.add({last_}, module, "Conv");
@@ -60,7 +85,13 @@ public:
     }
 
 private:
-    test::region_scene<> scene_;
+    chain& read_input() {
+        scene_.ops.reads_input.resize(last_ + 1);
+        scene_.ops.reads_input[last_] = true;
+        return *this;
+    }
+
+    test::region_scene<reading_operators> scene_;
     texts attending_;
     id last_ = scene_.add();
 };
@@ -121,6 +152,12 @@ TEST_CASE("skip_connections: a module around nothing else adds") {
     // Members of a list are not called by it.
     CHECK(chain().call("stem").call("net.0.a").call("net.0.b").join(2).call("head").joins() ==
           texts{"net.0"});
+}
+
+TEST_CASE("skip_connections: begin at an input of the model, too") {
+    const auto layers = chain().enter("net.0.a").call("net.0.b").join_input().call("net.1.a");
+    CHECK(layers.joins() == texts{"net.0"});
+    CHECK(chain().call("net.0.a").call("net.0.b").join_input().joins() == texts{"none"});
 }
 
 TEST_CASE("skip_connections: an attention of torch adds nothing, its caller does") {

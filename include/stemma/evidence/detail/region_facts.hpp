@@ -73,6 +73,16 @@ public:
         learn(context);
     }
 
+    /// Calls `f(input)` for the inputs of the model that an operator reads.
+    template <class Function>
+    void for_each_input(id v, Function f) const {
+        if constexpr (requires { ops.for_each_data(this->vertex(v), f); }) {
+            if (!steady[v]) {
+                ops.for_each_data(this->vertex(v), f);
+            }
+        }
+    }
+
 private:
     void learn(evidence_context<Ops, Modules>& context) {
         const auto& bypassed = context.bypassed();

@@ -104,7 +104,7 @@ public:
             }
         }
         for (id v = 0; v < placed.size(); ++v) {
-            for_each_input(v, [&](id input) { reads_input_.emplace(input, v); });
+            facts_.for_each_input(v, [&](id input) { reads_input_.emplace(input, v); });
         }
     }
 
@@ -165,16 +165,6 @@ private:
         return lost;
     }
 
-    /// Calls `f(input)` for the inputs of the model that an operator reads.
-    template <class Function>
-    void for_each_input(id v, Function f) const {
-        if constexpr (requires { facts_.ops.for_each_data(facts_.vertex(v), f); }) {
-            if (!facts_.steady[v]) {
-                facts_.ops.for_each_data(facts_.vertex(v), f);
-            }
-        }
-    }
-
     /// An operator that alone leads from an input of the model into a region.
     struct input_reader {
         id v = no_id;
@@ -193,7 +183,7 @@ private:
             computed = computed || range::any_of(facts_.producers(v), [&](id u) {
                            return !facts_.steady[u] && !is_inside(u);
                        });
-            for_each_input(v, [&](id input) {
+            facts_.for_each_input(v, [&](id input) {
                 ++reads;
                 result.v = v;
                 const auto [reader, end] = reads_input_.equal_range(input);

@@ -57,6 +57,9 @@ public:
         auto modules = residual_modules(propagation_problem<Ops>{facts_.ops, tree_, facts_.order,
                                                                  facts_.owner, &facts_.steady});
         for (id v = 0; v < modules.size(); ++v) {
+            if (modules[v] == no_id && facts_.owner[v] == no_id && facts_.is(v, "Add")) {
+                modules[v] = behind_input(v);
+            }
             // A single call that is skipped says little about its caller.
             if (modules[v] != no_id && around(tree_, modules[v]) != modules[v]) {
                 modules[v] = no_id;
@@ -133,7 +136,39 @@ private:
         for (const auto u : facts_.producers(v)) {
             fork = std::min(fork, facts_.position[u]);
         }
-        return first_[m] > fork && last_[m] < facts_.position[v];
+        const bool starts_inside = first_[m] > fork || read_input(v) != no_id;
+        return starts_inside && last_[m] < facts_.position[v];
+    }
+
+    /// Returns: the only input of the model that an operator reads, or `no_id`.
+    [[nodiscard]] id read_input(id v) const {
+        id only = no_id;
+        std::size_t count = 0;
+        facts_.for_each_input(v, [&](id input) {
+            only = input;
+            ++count;
+        });
+        return count == 1 ? only : no_id;
+    }
+
+    /// Returns: what is around all that computes one operand of an operator from the other one, an
+    /// input of the model; or `no_id`.
+    [[nodiscard]] id behind_input(id v) const {
+        constexpr std::size_t max_steps = 64;
+        const auto input = read_input(v);
+        std::vector<id> way{input == no_id ? no_id : facts_.only_producer(v)};
+        common_module around;
+        bool reached = false;
+        for (std::size_t i = 0; i < way.size() && i < max_steps && way.front() != no_id; ++i) {
+            around.add(facts_.owner[way[i]]);
+            reached = reached || read_input(way[i]) == input;
+            for (const auto u : facts_.producers(way[i])) {
+                if (!facts_.steady[u] && !range::contains(way, u)) {
+                    way.push_back(u);
+                }
+            }
+        }
+        return reached ? around.get(tree_) : no_id;
     }
 
     /// Whether a runtime's conversions of layouts hide that one input is computed from another.
