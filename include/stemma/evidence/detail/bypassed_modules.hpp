@@ -39,7 +39,9 @@ template <parameter_readers Ops>
                 std::any_of(to, to_end, [&](auto e) { return reshapes(target(e, graph)); });
             ops.for_each_parameter(v, [&](id p) {
                 for (auto m : owners.of(p)) {
-                    flat[m] = flat[m] || (is_flat && ops.parameter_name(p).ends_with("weight"));
+                    flat[m] =
+                        flat[m] ||
+                        (is_flat && std::string_view(ops.parameter_name(p)).ends_with("weight"));
                 }
             });
         }
