@@ -99,10 +99,9 @@ namespace detail {
 
 /// Keeps what exact inference found.
 struct keeping_observer final : stemma::detail::shape_observer {
-    void begin(const stemma::detail::fact_table& table,
-               stemma::detail::extent_algebra& computes) override {
+    void begin(stemma::detail::fact_table& table) override {
         facts = &table;
-        algebra = &computes;
+        algebra = &table.algebra();
     }
 
     const stemma::detail::fact_table* facts = nullptr;

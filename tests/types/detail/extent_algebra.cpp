@@ -43,6 +43,26 @@ TEST_CASE("extent_algebra: equal extents have one number", "[types]") {
     CHECK(s.algebra.divide(stemma::detail::any_extent, 4) == stemma::detail::any_extent);
 }
 
+TEST_CASE(
+    "extent_algebra: only with assumptions do names that differ broadcast, and is nothing cut "
+    "short",
+    "[types]") {
+    for (const bool assumes : {false, true}) {
+        stemma::detail::string_pool names;
+        stemma::detail::extent_algebra algebra(names, assumes);
+        const auto n = algebra.named("n");
+        const auto m = algebra.named("m");
+        const auto known = [](std::int64_t extent) { return extent != stemma::detail::any_extent; };
+        using dims = stemma::detail::extents;
+        CHECK(known(algebra.broadcast(dims{n}, dims{m})->front()) == assumes);
+        CHECK(algebra.broadcast(dims{n}, dims{1}) == dims{n});
+        CHECK(known(algebra.length(algebra.value(n) - 2)) == assumes);
+        CHECK(known(algebra.length(algebra.divide(algebra.value(n) - 4, 2) + 1)) == assumes);
+        CHECK(known(algebra.length(algebra.divide(algebra.value(n), 2) + 1)));
+        CHECK(algebra.assumes() == assumes);
+    }
+}
+
 TEST_CASE("extent_algebra: quotients are rounded down", "[types]") {
     scene s;
     const auto half = s.algebra.divide(s.algebra.subtract(s.height, 1), 2);
@@ -73,7 +93,7 @@ TEST_CASE("extent_algebra: minima, also of quotients", "[types]") {
 TEST_CASE("extent_algebra: a named extent broadcast with a number becomes the number", "[types]") {
     scene s;
     using stemma::detail::extents;
-    CHECK(s.algebra.broadcast(extents{s.height, 1}, extents{s.width, 5}) == extents{s.height, 5});
+    CHECK(s.algebra.broadcast(extents{s.height, 1}, extents{s.height, 5}) == extents{s.height, 5});
     CHECK(s.algebra.broadcast(extents{s.height}, extents{7}) == extents{7});
     CHECK(s.algebra.broadcast(extents{stemma::detail::any_extent}, extents{s.width}) ==
           extents{stemma::detail::any_extent});

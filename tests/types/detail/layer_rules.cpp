@@ -93,9 +93,9 @@ TEST_CASE("layer_rules: attention has a row per query row", "[detail]") {
                            .input("x", {2, 4, 6})
                            .input("packed", {2, 4, 3, 3, 8})
                            .weight("w", {6, 18});
-    CHECK(fused(scene, "Attention", {"x", "w"}) == "float32[2,4,?]");
+    CHECK(fused(scene, "Attention", {"x", "w"}) == "float32[2,4,6]");
     CHECK(fused(scene, "Attention", {"x", "w"}, {}, {"y", "kept"}) == "float32[2,2,?,?,?]");
-    CHECK(fused(scene, "MultiHeadAttention", {"packed"}) == "float32[2,4,?]");
+    CHECK(fused(scene, "MultiHeadAttention", {"packed"}) == "float32[2,4,24]");
     CHECK(fused(scene, "GroupQueryAttention", {"x"}, {}, {"y", "keys", "values"}) ==
           "float32[2,?,?,?]");
     CHECK(fused(scene, "RotaryEmbedding", {"x"}) == "float32[2,4,6]");

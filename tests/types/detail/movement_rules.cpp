@@ -74,7 +74,7 @@ TEST_CASE("movement_rules: padding enlarges only padded axes") {
     CHECK(padded("none") == "float32[2,?,4]");
     CHECK(padded("one") == "float32[2,?,7]");
     CHECK(padded("all") == "float32[4,?,6]");
-    CHECK(padded("less") == "float32[2,?,?]");
+    CHECK(padded("less") == "float32[2,?,3]");
     CHECK(padded("two") == "float32[?,?,?]"); // not as many as there should be
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("movement_rules: a slice has the extents given by its constants", "[de
     s.node(test::node("Shape", {"x"}, {"shape"}));
     s.node(test::node("Slice", {"shape", "zero", "last", "zero"}, {"front"}));
     s.node(test::owner_node("Concat", {"front", "rest"}, {"target"}, test::attributes("axis=0")));
-    CHECK(test::inferred(s, "Reshape", {"x", "target"}) == "float32[2,3,?]");
+    CHECK(test::inferred(s, "Reshape", {"x", "target"}) == "float32[2,3,4]");
 }
 
 TEST_CASE("movement_rules: parts have the requested sizes, or equal ones", "[detail]") {

@@ -21,10 +21,9 @@ namespace {
 struct counting final : stemma::detail::shape_observer {
     explicit counting(const stemma::wire_model& observed) : model(observed) {}
 
-    void begin(const stemma::detail::fact_table& table,
-               stemma::detail::extent_algebra& computes) override {
+    void begin(stemma::detail::fact_table& table) override {
         facts = &table;
-        algebra = &computes;
+        algebra = &table.algebra();
     }
     void enter(stemma::id) override { ++depth; }
     void leave(stemma::id) override { --depth; }

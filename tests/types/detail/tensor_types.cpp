@@ -6,6 +6,8 @@
 
 #include <stemma/error.hpp>
 
+#include <cstdint>
+
 namespace test::types_detail_tensor_types {
 
 namespace {
@@ -16,7 +18,8 @@ test::message tensor_of(const test::message& shape) {
 
 } // namespace
 
-TEST_CASE("tensor_types: round-trips, names included", "[detail][tensor_types]") {
+TEST_CASE("tensor_types: round-trips, names included but those of computed extents",
+          "[detail][tensor_types]") {
     auto shape = test::message();
     shape.inner(1, test::message().number(1, 3));
     shape.inner(1, test::message().text(2, "batch"));
@@ -32,6 +35,9 @@ TEST_CASE("tensor_types: round-trips, names included", "[detail][tensor_types]")
     CHECK((*facts.dims)[1] < stemma::detail::any_extent);
     CHECK((*facts.dims)[2] == stemma::detail::any_extent);
     CHECK(types.write(facts) == bytes);
+    const auto computed = -2 - static_cast<std::int64_t>(types.names().intern("floor(batch/2)"));
+    CHECK(types.write({7, stemma::detail::extents{computed}, {}}) ==
+          tensor_of(test::message().inner(1, test::message())).bytes());
 }
 
 TEST_CASE("tensor_types: a negative extent is unknown, and without a shape there is no rank",

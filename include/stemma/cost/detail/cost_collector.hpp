@@ -69,10 +69,10 @@ public:
         }
     }
 
-    void begin(const fact_table& facts, extent_algebra& algebra) override {
+    void begin(fact_table& facts) override {
         facts_ = &facts;
-        algebra_ = &algebra;
-        costs_.begin(facts, algebra);
+        algebra_ = &facts.algebra();
+        costs_.begin(facts);
         for (id value = 0; value < model_.value_count(); ++value) {
             if (model_.kind(value) == value_kind::input) {
                 make(value);

@@ -40,10 +40,10 @@ public:
         }
     }
 
-    /// Called before the first node. Requires: both outlive this.
-    void begin(const fact_table& facts, const extent_algebra& algebra) {
+    /// Called before the first node. Requires: `facts` outlive this.
+    void begin(const fact_table& facts) {
         facts_ = &facts;
-        algebra_ = &algebra;
+        algebra_ = &facts.algebra();
     }
 
     /// Returns: the rule of a node; null if its operator is not listed.

@@ -2,6 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
 #define STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
@@ -23,8 +24,14 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// the pool; a rounded quotient and a minimum are separate symbols.
 class extent_algebra {
 public:
-    /// Requires: `names` outlives this.
-    explicit extent_algebra(string_pool& names) : names_(names) {}
+    /// With `assumes`, it goes on as if a run found what a usual one does: differing names that
+    /// broadcast are equal, and nothing is shorter than what is cut off. Requires: `names` outlives
+    /// this.
+    explicit extent_algebra(string_pool& names, bool assumes = false)
+        : names_(names), assumes_(assumes) {}
+
+    /// Whether extents need not hold in every run.
+    [[nodiscard]] bool assumes() const noexcept { return assumes_; }
 
     /// Returns: the extent with a name.
     [[nodiscard]] std::int64_t named(std::string_view name) {
@@ -60,6 +67,12 @@ public:
             computed_.push_back(value);
         }
         return computed_extents - static_cast<std::int64_t>(entry.first->second);
+    }
+
+    /// Returns: as `extent`, where a negative number would mean 0: unknown if it may be negative,
+    /// unless that is assumed not to happen.
+    [[nodiscard]] std::int64_t length(const polynomial& value) {
+        return assumes_ || is_natural(value) ? extent(value) : any_extent;
     }
 
     [[nodiscard]] std::int64_t add(std::int64_t a, std::int64_t b) {
@@ -131,12 +144,11 @@ public:
         return result;
     }
 
-    /// As `detail::broadcast`; a named extent that differs from the other is assumed equal to it at
-    /// run time.
+    /// As `detail::broadcast`; if it assumes, also of names that differ.
     [[nodiscard]] std::optional<extents> broadcast(const std::optional<extents>& a,
                                                    const std::optional<extents>& b) const {
         auto result = detail::broadcast(a, b);
-        for (std::size_t i = 0; result && i < result->size(); ++i) {
+        for (std::size_t i = 0; assumes_ && result && i < result->size(); ++i) {
             auto& extent = (*result)[result->size() - 1 - i];
             const bool both = i < a->size() && i < b->size();
             if (extent == any_extent && both) {
@@ -193,6 +205,17 @@ private:
         bool is_quotient = false;
     };
 
+    /// Whether no extents make it negative.
+    [[nodiscard]] bool is_natural(const polynomial& value) const {
+        return range::all_of(value.terms(), [&](const polynomial::term& part) {
+            return part.factor >= 0 && range::all_of(part.symbols, [&](id symbol) {
+                       const auto entry = operations_.find(symbol);
+                       return entry == operations_.end() ||
+                              (entry->second.number >= 0 && is_natural(entry->second.of));
+                   });
+        });
+    }
+
     /// Returns: the symbol for an operation; `no_id` if its text would be too long, or there are
     /// too many.
     [[nodiscard]] id symbol(operation what) {
@@ -220,6 +243,7 @@ private:
     [[nodiscard]] static std::string number_text(id name) { return "#" + std::to_string(name); }
 
     string_pool& names_;
+    bool assumes_;
     std::deque<polynomial> computed_;
     std::map<std::string, std::size_t> numbers_; // by text
     std::map<id, operation> operations_;         // by symbol

@@ -46,7 +46,7 @@ public:
         table_.watch();
         infer();
         auto seen = table_.stop_watching();
-        if (inferred_.size() >= most || seen.reads_reals) {
+        if (inferred_.size() >= most || seen.looks_beyond) {
             return;
         }
         if (seen.looks_closer && !looks_closer) {

@@ -11,6 +11,7 @@
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_pool.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/detail/tensor_types.hpp>
@@ -31,13 +32,14 @@ namespace stemma::inline STEMMA_ABI::detail {
 class fact_table {
 public:
     /// Starts with declared types and initializers. With `exact`, inferred extents take precedence
-    /// over declared names.
+    /// over declared names, and the algebra assumes what a run would need.
     fact_table(const wire_model& model, value_types& types, bool exact = false)
         : model_(&model)
         , exact_(exact)
         , facts_(model.value_count(), 0)
         , tensor_of_(model.value_count(), no_id)
-        , literals_(model.value_count(), 0) {
+        , literals_(model.value_count(), 0)
+        , algebra_(types_.names(), exact) {
         for (const auto& opset : model.opset_imports()) {
             if (plain_domain(opset.domain).empty()) {
                 opset_ = opset.version;
@@ -78,7 +80,7 @@ public:
     struct inferred {
         std::vector<std::pair<id, id>> made; ///< output, and its facts
         bool looks_closer = false;           ///< at attributes or constants
-        bool reads_reals = false;            ///< which are in no key
+        bool looks_beyond = false;           ///< at what is in no key
     };
 
     [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
@@ -112,6 +114,9 @@ public:
         given_.resize(model_->value_count(), no_id);
         given_[formal] = argument;
     }
+
+    /// What is inferred depends on more than operator, inputs, attributes and small constants.
+    void look_beyond() const { seen_.looks_beyond = true; }
 
     /// Returns: the attributes of a node.
     [[nodiscard]] node_attributes attributes(id node) const {
@@ -197,32 +202,6 @@ public:
         return true;
     }
 
-    /// Returns: how many inputs shape an elementwise result: before opset 7, an attribute fits the
-    /// second to the first.
-    [[nodiscard]] std::size_t shaping_inputs(id node) const {
-        const bool fits =
-            opset_of(node) < 7 && attributes(node).whole("broadcast").value_or(0) != 0;
-        return fits ? 1 : model_->inputs(node).size();
-    }
-
-    [[nodiscard]] std::optional<extents> broadcast_inputs(id node) const {
-        std::optional<extents> dims = input(node, 0).dims;
-        for (std::size_t slot = 1; slot < shaping_inputs(node); ++slot) {
-            dims = broadcast(dims, input(node, slot).dims);
-        }
-        return dims;
-    }
-
-    /// Returns: the numbers in an input, or in the attribute that older opsets use instead.
-    [[nodiscard]] std::optional<extents> numbers_of(id node, std::size_t slot,
-                                                    std::string_view name) const {
-        if (has_input(node, slot)) {
-            const auto value = model_->inputs(node)[slot];
-            return literal(value);
-        }
-        return attributes(node).wholes(name);
-    }
-
     /// Returns: the elements of a small constant, including signs.
     [[nodiscard]] std::optional<extents> literal(id value) const {
         seen_.looks_closer = true;
@@ -231,7 +210,7 @@ public:
 
     /// Returns: the elements of a small constant of float32, or of several that a Concat joins.
     [[nodiscard]] std::optional<std::vector<float>> reals(id value) const {
-        seen_.reads_reals = true;
+        look_beyond();
         value = behind_identities(value);
         const auto producer = producer_of(value);
         if (producer == no_id || model_->op_type(producer) != "Concat" ||
@@ -249,8 +228,10 @@ public:
         return joined;
     }
 
-    /// Returns: the names of extents.
+    /// Returns: the names of extents, and the arithmetic on these.
     [[nodiscard]] string_pool& names() noexcept { return types_.names(); }
+    [[nodiscard]] extent_algebra& algebra() noexcept { return algebra_; }
+    [[nodiscard]] const extent_algebra& algebra() const noexcept { return algebra_; }
 
     /// Returns: the length of a small one-dimensional input.
     [[nodiscard]] static std::optional<std::size_t> length_of(const tensor_facts& facts) {
@@ -401,6 +382,7 @@ private:
     mutable inferred seen_;
     bool watching_ = false;
     tensor_types types_;
+    extent_algebra algebra_;
     std::int64_t opset_ = 0;
     std::vector<std::int64_t> function_opsets_; // by function
 };

@@ -9,7 +9,6 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/body_formals.hpp>
 #include <stemma/types/detail/body_rules.hpp>
-#include <stemma/types/detail/exact_facts.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_memo.hpp>
 #include <stemma/types/detail/fact_table.hpp>
@@ -53,8 +52,8 @@ public:
                     const std::map<std::string, std::int64_t>& bound, shape_observer& observer)
         : shape_inference(model, types, true) {
         observer_ = &observer;
-        exact_.emplace(table_, bound);
-        observer.begin(table_, exact_->algebra());
+        bind_inputs(bound);
+        observer.begin(table_);
         infer_all();
     }
 
@@ -62,8 +61,8 @@ public:
     shape_inference(const shape_inference&) = delete;
     shape_inference& operator=(const shape_inference&) = delete;
 
-    /// Returns: the algebra of the extents that an observer sees. Requires: there is one.
-    [[nodiscard]] const extent_algebra& algebra() const { return exact_->algebra(); }
+    /// Returns: the algebra of the extents that an observer sees.
+    [[nodiscard]] const extent_algebra& algebra() const { return table_.algebra(); }
 
     /// Infers the type of a value, if it has none and it can be inferred. Complexity: O(unvisited
     /// nodes that it depends on); all nodes for models with functions.
@@ -103,11 +102,36 @@ private:
     shape_inference(const wire_model& model, value_types& types, bool exact)
         : model_(model)
         , types_(types)
+        , exact_(exact)
         , table_(model, types, exact)
         , contents_(model)
         , met_(model.node_count(), false) {
         for (id op = 0; op < model.operator_count(); ++op) {
             rules_.push_back(find_rule(model.operator_domain(op), model.operator_type(op)));
+        }
+    }
+
+    /// Gives extents their bound values, and open ones of inputs a name after the input and the
+    /// axis, `x.0`.
+    void bind_inputs(const std::map<std::string, std::int64_t>& bound) {
+        for (id value = 0; value < model_.value_count(); ++value) {
+            auto facts = table_[value];
+            const bool is_input = model_.kind(value) == value_kind::input;
+            for (std::size_t i = 0; facts.ranked() && i < facts.rank(); ++i) {
+                auto& extent = (*facts.dims)[i];
+                if (extent == any_extent && is_input) {
+                    const std::string name(model_.value_name(value));
+                    extent = table_.algebra().named(name + "." + std::to_string(i));
+                }
+                if (extent < any_extent) {
+                    const auto name = table_.names()[static_cast<id>(-2 - extent)];
+                    const auto entry = bound.find(std::string(name));
+                    extent = entry == bound.end() ? extent : entry->second;
+                }
+            }
+            if (facts.dims != table_[value].dims) {
+                table_.put(value, std::move(facts));
+            }
         }
     }
 
@@ -325,10 +349,6 @@ private:
         const auto bodies = contents_.bodies_of(node);
         if (!bodies.empty()) {
             infer_owner(node, bodies);
-        } else if (exact_ && exact_->looks_around(model_.op_type(node))) {
-            infer_exactly(node);
-        } else if (exact_) {
-            memo_.infer(node, [&] { infer_exactly(node); });
         } else if (rules_[op] != nullptr) {
             memo_.infer(node, [&] { rules_[op]->infer({table_, node}); });
         }
@@ -338,13 +358,6 @@ private:
             if (rank) {
                 table_.add(value, made(0, extents(*rank, any_extent)));
             }
-        }
-    }
-
-    void infer_exactly(id node) {
-        const auto* rule = rules_[model_.operator_id(node)];
-        if (!exact_->infer(node, model_.domain(node), model_.op_type(node)) && rule != nullptr) {
-            rule->infer({table_, node});
         }
     }
 
@@ -374,6 +387,7 @@ private:
 
     const wire_model& model_;
     value_types& types_;
+    bool exact_; // if there is an observer
     fact_table table_;
     fact_memo memo_{table_};
     rank_demands demands_{model_, table_};
@@ -385,7 +399,6 @@ private:
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t effort_ = 0;             // of function bodies, summed over calls
     std::vector<id> open_calls_;         // the outermost first
-    std::optional<exact_facts> exact_;   // if there is an observer
     body_formals formals_{model_};
     shape_observer nobody_;
     shape_observer* observer_ = &nobody_;

@@ -2,11 +2,13 @@
 #ifndef STEMMA_TYPES_DETAIL_LAYER_RULES_HPP
 #define STEMMA_TYPES_DETAIL_LAYER_RULES_HPP
 
+#include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -90,7 +92,7 @@ inline void quantize_by_range(const rule_node& node) {
 /// Each of the two tensors is followed by its scale and zero point.
 inline void quantized_arithmetic(const rule_node& node) {
     const auto& a = node.input(0);
-    node.set(0, a.data_type, broadcast(a.dims, node.input(3).dims));
+    node.set(0, a.data_type, node.algebra().broadcast(a.dims, node.input(3).dims));
 }
 
 /// Each of the tensors, after the result's scale and zero point, is followed by its own.
@@ -104,37 +106,85 @@ inline void quantized_concat(const rule_node& node) {
     auto dims = *x.dims;
     for (std::size_t slot = 5; slot < node.input_count(); slot += 3) {
         const auto& part = node.input(slot);
-        const bool has_extent = part.ranked() && part.rank() == dims.size() && dims[*axis] >= 0 &&
-                                (*part.dims)[*axis] >= 0;
-        dims[*axis] = has_extent ? add_extents(dims[*axis], (*part.dims)[*axis]) : any_extent;
+        const bool fits = part.ranked() && part.rank() == dims.size();
+        dims[*axis] = node.algebra().add(dims[*axis], fits ? (*part.dims)[*axis] : any_extent);
     }
     node.set(0, x.data_type, std::move(dims));
 }
 
-/// Notes one row per query row; returns its facts if known.
-inline const tensor_facts* set_attended(const rule_node& node) {
+/// Notes a first output of a type with one row per query row, in a batch unless packed without
+/// padding.
+inline void set_attended(const rule_node& node, std::int64_t type, std::int64_t width) {
+    auto dims = *node.input(0).dims;
+    dims.resize(std::min<std::size_t>(dims.size(), 3));
+    dims.back() = width;
+    node.set(0, type, std::move(dims));
+}
+
+/// Keys and values of earlier and these rows in separate tensors.
+inline void set_kept(const rule_node& node) {
     const auto& x = node.input(0);
-    if (!x.ranked() || x.rank() < 3) {
-        return nullptr;
-    }
-    node.set(0, x.data_type, extents{(*x.dims)[0], (*x.dims)[1], any_extent});
-    return &x;
+    const extents kept{x.dims->front(), any_extent, any_extent, any_extent};
+    node.set(1, x.data_type, kept);
+    node.set(2, x.data_type, kept);
 }
 
-/// Past keys and values in one tensor.
-inline void attention(const rule_node& node) {
-    if (const auto* x = set_attended(node)) {
-        node.set(1, x->data_type, extents{2, x->dims->front(), any_extent, any_extent, any_extent});
+/// Queries, keys and values are products of the input and of weights, or as wide as their bias.
+/// `Typed` is the input with the type of the output. Past keys and values in one tensor.
+template <std::size_t Typed>
+void attention(const rule_node& node) {
+    const auto& x = node.input(0);
+    const auto& w = node.input(1);
+    const auto& bias = node.input(2);
+    if (!x.ranked() || x.rank() < 2) {
+        return;
     }
+    const auto all = w.ranked() && w.rank() == 2         ? w.dims->back()
+                     : bias.ranked() && bias.rank() == 1 ? bias.dims->back()
+                                                         : any_extent;
+    const auto sizes = node.attributes().wholes("qkv_hidden_sizes");
+    const auto type = node.input(Typed).data_type;
+    set_attended(node, type,
+                 sizes && sizes->size() == 3 ? std::max(any_extent, (*sizes)[2])
+                                             : node.algebra().divide(all, 3));
+    node.set(1, type, extents{2, x.dims->front(), any_extent, any_extent, any_extent});
 }
 
-/// Past keys and values in separate tensors.
+/// Queries may come with keys and values in one: [batch, sequence, heads, 3, width].
 inline void attention_of_heads(const rule_node& node) {
-    if (const auto* x = set_attended(node)) {
-        const extents kept{x->dims->front(), any_extent, any_extent, any_extent};
-        node.set(1, x->data_type, kept);
-        node.set(2, x->data_type, kept);
+    const auto& q = node.input(0);
+    const auto& v = node.input(2);
+    if (!q.ranked() || q.rank() < 3) {
+        return;
     }
+    auto& algebra = node.algebra();
+    const auto width = q.rank() == 5        ? algebra.multiply((*q.dims)[2], (*q.dims)[4])
+                       : !node.has_input(2) ? q.dims->back()
+                       : !v.ranked()        ? any_extent
+                       : v.rank() == 4      ? algebra.multiply((*v.dims)[1], (*v.dims)[3])
+                       : v.rank() == 3      ? v.dims->back()
+                                            : any_extent;
+    set_attended(node, q.data_type, width);
+    set_kept(node);
+}
+
+/// Several heads share keys and values; without keys, all three are packed in the first input.
+inline void attention_of_groups(const rule_node& node) {
+    const auto& q = node.input(0);
+    if (!q.ranked() || q.rank() < 3) {
+        return;
+    }
+    constexpr std::int64_t most = 1 << 20U;
+    const auto heads = node.whole("num_heads", 1);
+    const auto groups = node.whole("kv_num_heads", heads);
+    const bool sane = std::min(heads, groups) > 0 && std::max(heads, groups) < most;
+    auto& algebra = node.algebra();
+    set_attended(node, q.data_type,
+                 node.has_input(1) ? q.dims->back()
+                 : sane
+                     ? algebra.multiply(algebra.divide(q.dims->back(), heads + 2 * groups), heads)
+                     : any_extent);
+    set_kept(node);
 }
 
 /// Attention of the standard domain, with an axis of heads or with heads side by side; past and
@@ -157,11 +207,13 @@ inline void scaled_attention(const rule_node& node) {
     };
     const auto own_heads = count("q_num_heads", q);
     const auto heads = count("kv_num_heads", k);
+    auto& algebra = node.algebra();
     const auto head_size = [&](const tensor_facts& x) {
-        return has_axis ? last(x) : last(x) < 0 || heads < 0 ? any_extent : last(x) / heads;
+        return has_axis ? last(x) : algebra.divide(last(x), heads);
     };
     auto dims = *q.dims;
-    dims.back() = has_axis ? last(v) : multiply_extents(own_heads, head_size(v));
+    dims.back() =
+        has_axis || own_heads == heads ? last(v) : algebra.multiply(own_heads, head_size(v));
     node.set(0, q.data_type, std::move(dims));
     const auto batch = q.dims->front();
     node.set(1, k.data_type, extents{batch, heads, any_extent, head_size(k)});
@@ -179,6 +231,16 @@ inline void embedding(const rule_node& node) {
         node.set(0, words.data_type, dims);
         node.set(1, int32_type, extents{dims.front()});
         node.set(2, words.data_type, std::move(dims));
+    }
+}
+
+/// Half as many channels, the last extent.
+inline void gated_half(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (x.ranked() && x.rank() > 0) {
+        auto dims = *x.dims;
+        dims.back() = node.algebra().divide(dims.back(), 2);
+        node.set(0, x.data_type, std::move(dims));
     }
 }
 

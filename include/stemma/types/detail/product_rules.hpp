@@ -28,7 +28,7 @@ inline void set_product(const rule_node& node, const tensor_facts& a, const tens
     const auto front = [](const extents& dims) {
         return std::optional(extents(dims.begin(), dims.end() - (dims.size() > 1 ? 2 : 1)));
     };
-    auto dims = *broadcast(front(*a.dims), front(*b.dims));
+    auto dims = *node.algebra().broadcast(front(*a.dims), front(*b.dims));
     if (a.rank() > 1) {
         dims.push_back((*a.dims)[a.rank() - 2]);
     }
@@ -120,7 +120,8 @@ inline void einsum(const rule_node& node) {
         for (std::size_t i = 0; i < ranks[slot]; ++i) {
             const auto extent = (*node.input(slot).dims)[i];
             const auto entry = extent_of.try_emplace(equation->operands[slot][i], extent).first;
-            entry->second = broadcast(extents{entry->second}, extents{extent})->front();
+            entry->second =
+                node.algebra().broadcast(extents{entry->second}, extents{extent})->front();
         }
     }
     extents dims;

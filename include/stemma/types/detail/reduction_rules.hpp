@@ -5,6 +5,7 @@
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -57,6 +58,12 @@ inline void place_of_extreme(const rule_node& node) {
     }
 }
 
+/// Returns: the number in an input of one element, as an extent.
+[[nodiscard]] inline std::int64_t extent_in(const rule_node& node, std::size_t slot) {
+    const auto numbers = node.numbers(slot);
+    return numbers && numbers->size() == 1 ? node.algebra().extent(numbers->front()) : any_extent;
+}
+
 inline void top(const rule_node& node) {
     const auto& x = node.input(0);
     if (!x.ranked()) {
@@ -64,7 +71,8 @@ inline void top(const rule_node& node) {
     }
     if (const auto axis = axis_of(node.whole("axis", -1), x.rank())) {
         auto dims = *x.dims;
-        dims[*axis] = any_extent;
+        dims[*axis] = node.has_input(1) ? extent_in(node, 1)
+                                        : std::max(any_extent, node.whole("k", any_extent));
         node.set(0, x.data_type, dims);
         node.set(1, int64_type, std::move(dims));
     }
@@ -72,9 +80,16 @@ inline void top(const rule_node& node) {
 
 inline void one_hot(const rule_node& node) {
     const auto& x = node.input(0);
-    if (x.ranked()) {
-        node.set(0, node.input(2).data_type, extents(x.rank() + 1, any_extent));
+    if (!x.ranked()) {
+        return;
     }
+    auto dims = *x.dims;
+    if (const auto axis = axis_of(node.whole("axis", -1), x.rank() + 1)) {
+        dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(*axis), extent_in(node, 1));
+    } else {
+        dims.assign(x.rank() + 1, any_extent);
+    }
+    node.set(0, node.input(2).data_type, std::move(dims));
 }
 
 inline void non_zero(const rule_node& node) {

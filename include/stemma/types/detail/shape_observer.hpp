@@ -3,7 +3,6 @@
 #define STEMMA_TYPES_DETAIL_SHAPE_OBSERVER_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -18,7 +17,7 @@ public:
     virtual ~shape_observer() = default;
 
     /// The facts, before the first node. Valid until inference ends.
-    virtual void begin(const fact_table&, extent_algebra&) {}
+    virtual void begin(fact_table&) {}
 
     /// The nodes of a function follow, as seen by the call.
     virtual void enter(id) {}

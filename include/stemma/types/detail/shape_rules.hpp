@@ -8,6 +8,7 @@
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/polynomial.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -79,12 +80,29 @@ inline void shape(const rule_node& node) {
 }
 
 inline void size(const rule_node& node) {
+    auto facts = made(int64_type, extents{});
+    if (const auto& x = node.input(0); x.ranked()) {
+        facts.numbers = extents{node.algebra().extent(node.algebra().product(*x.dims))};
+    }
+    node.set(0, std::move(facts));
+}
+
+/// The number of tensors in a sequence.
+inline void sequence_length(const rule_node& node) {
     node.set(0, int64_type, extents{});
 }
 
 inline void constant_of_shape(const rule_node& node) {
     const auto value = node.attributes().tensor("value");
-    node.set(0, value ? value->data_type : float_type, fact_table::shape_in(node.input(0)));
+    auto facts = made(value ? value->data_type : float_type, fact_table::shape_in(node.input(0)));
+    if (value && value->known && value->values.size() == 1 && facts.ranked() && facts.rank() <= 1) {
+        const auto count = facts.rank() == 0 ? 1 : facts.dims->front();
+        if (count >= 0 && count <= static_cast<std::int64_t>(max_extents)) {
+            facts.numbers =
+                as_extents(extents(static_cast<std::size_t>(count), value->values.front()));
+        }
+    }
+    node.set(0, std::move(facts));
 }
 
 /// RandomNormal and RandomUniform.
@@ -96,87 +114,100 @@ inline void random(const rule_node& node) {
 
 inline void expand(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set(0, x.data_type, broadcast(x.dims, fact_table::shape_in(node.input(1))));
+    auto facts =
+        made(x.data_type, node.algebra().broadcast(x.dims, fact_table::shape_in(node.input(1))));
+    const auto count = fact_table::length_of(facts);
+    if (count && x.numbers && x.numbers->size() == 1) {
+        facts.numbers.emplace(*count, x.numbers->front());
+    }
+    node.set(0, std::move(facts));
 }
 
 inline void range(const rule_node& node) {
-    node.set(0, node.input(0).data_type, extents{any_extent});
+    const auto first = node.numbers(0);
+    const auto last = node.numbers(1);
+    const auto step = node.literal(2);
+    auto count = any_extent;
+    if (first && last && step && first->size() == 1 && last->size() == 1 && step->size() == 1 &&
+        step->front() > 0) {
+        const auto by = step->front();
+        const auto span = last->front() - first->front();
+        const auto number = (span + (by - 1)).constant();
+        count = number ? std::max<std::int64_t>(*number, 0) / by
+                : node.algebra().length(span) == any_extent
+                    ? any_extent
+                    : node.algebra().extent(node.algebra().divide(span + (by - 1), by));
+    }
+    node.set(0, node.input(0).data_type, extents{count});
 }
 
 inline void flatten(const rule_node& node) {
     const auto& x = node.input(0);
     extents dims{any_extent, any_extent};
-    if (x.ranked()) {
-        const auto rank = static_cast<std::int64_t>(x.rank());
-        auto axis = node.whole("axis", 1);
-        axis += axis < 0 ? rank : 0;
-        const auto joined = [&](std::int64_t from, std::int64_t to) {
-            std::int64_t product = 1;
-            for (; from < to; ++from) {
-                const auto extent = (*x.dims)[static_cast<std::size_t>(from)];
-                product = product == 1  ? extent
-                          : extent == 1 ? product
-                                        : multiply_extents(product, extent);
-            }
-            return product;
-        };
-        if (axis >= 0 && axis <= rank) {
-            dims = {joined(0, axis), joined(axis, rank)};
-        }
+    const auto rank = x.ranked() ? static_cast<std::int64_t>(x.rank()) : any_extent;
+    const auto axis = node.whole("axis", 1);
+    const auto at = axis < 0 ? axis + rank : axis;
+    if (at >= 0 && at <= rank) {
+        auto& algebra = node.algebra();
+        const auto middle = x.dims->begin() + at;
+        dims = {algebra.extent(algebra.product(extents(x.dims->begin(), middle))),
+                algebra.extent(algebra.product(extents(middle, x.dims->end())))};
     }
     node.set(0, x.data_type, std::move(dims));
 }
 
-/// Each extent, repeated as often as a constant says.
+/// Each extent, repeated as often as an input says.
 inline void tile(const rule_node& node) {
     const auto& x = node.input(0);
     if (!x.ranked()) {
         return;
     }
     auto dims = *x.dims;
-    const auto repeats = fact_table::shape_in(node.input(1));
+    const auto repeats = node.numbers(1);
     for (std::size_t i = 0; i < dims.size(); ++i) {
-        const auto by = repeats && repeats->size() == dims.size() ? (*repeats)[i] : any_extent;
-        dims[i] = by == 1 ? dims[i] : multiply_extents(dims[i], by);
+        dims[i] = repeats && repeats->size() == dims.size()
+                      ? node.algebra().extent(node.algebra().value(dims[i]) * (*repeats)[i])
+                      : any_extent;
     }
     node.set(0, x.data_type, std::move(dims));
 }
 
 inline void reshape(const rule_node& node) {
     const auto& x = node.input(0);
-    if (!node.has_input(1)) {
-        const auto shape = node.attributes().wholes("shape");
-        node.set(0, x.data_type,
-                 shape ? std::optional(extents(shape->size(), any_extent)) : std::nullopt);
-        return;
+    auto asked = node.numbers(1, "shape");
+    if (!asked) {
+        return node.set(0, x.data_type, fact_table::shape_in(node.input(1)));
     }
-    const auto exact = node.literal(1);
-    auto dims = exact ? as_extents(*exact) : fact_table::shape_in(node.input(1));
-    if (dims) {
-        const bool keeps_zero = node.is_set("allowzero");
-        std::int64_t rest = 1;
-        std::size_t open = dims->size();
-        bool complete = x.ranked();
-        for (std::size_t i = 0; i < dims->size(); ++i) {
-            auto& extent = (*dims)[i];
-            if (extent == 0 && !keeps_zero) {
-                extent = x.ranked() && i < x.rank() ? (*x.dims)[i] : any_extent;
-            }
-            if (exact && (*exact)[i] == -1) {
-                open = i;
-            } else if (extent < 0 || __builtin_mul_overflow(rest, extent, &rest)) {
-                complete = false;
-            }
+    auto& algebra = node.algebra();
+    const bool keeps_zero = node.is_set("allowzero");
+    extents dims;
+    std::size_t open = 0;
+    std::size_t unknown = 0;
+    polynomial rest(1);
+    for (std::size_t i = 0; i < asked->size(); ++i) {
+        auto& wanted = (*asked)[i];
+        if (wanted.is_zero() && !keeps_zero) {
+            wanted =
+                x.ranked() && i < x.rank() ? algebra.value((*x.dims)[i]) : polynomial::unknown();
         }
-        std::int64_t all = 1;
-        for (std::size_t i = 0; complete && i < x.rank(); ++i) {
-            complete = (*x.dims)[i] >= 0 && !__builtin_mul_overflow(all, (*x.dims)[i], &all);
-        }
-        if (open < dims->size()) {
-            (*dims)[open] = complete && rest > 0 ? all / rest : any_extent;
+        dims.push_back(algebra.length(wanted));
+        if (dims.back() == any_extent) {
+            open = i;
+            ++unknown;
+        } else {
+            rest *= wanted;
         }
     }
-    node.set(0, x.data_type, std::move(dims));
+    if (unknown == 1 && x.ranked()) {
+        const auto all = algebra.product(*x.dims);
+        const auto part = all.divided_by(rest);
+        dims[open] = part ? algebra.extent(*part)
+                     : rest.constant().value_or(0) > 0
+                         ? algebra.extent(algebra.divide(all, *rest.constant()))
+                         : any_extent;
+    }
+    const bool same = x.numbers && dims.size() <= 2;
+    node.set(0, {x.data_type, std::move(dims), same ? x.numbers : std::nullopt});
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail::rules

@@ -7,6 +7,7 @@
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/detail/type_proto.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,15 +33,16 @@ public:
                     name.empty() ? extent : -2 - static_cast<std::int64_t>(symbols_.intern(name)));
             });
         }
+        declared_ = symbols_.size();
         return facts;
     }
 
-    /// Requires: `facts` are ranked, and named extents come from `read`.
+    /// Returns: the type; extents with other names than those that were read are unknown.
+    /// Requires: `facts` are ranked.
     [[nodiscard]] std::string write(const tensor_facts& facts) const {
         return write_tensor_type(facts.data_type, *facts.dims, [&](std::int64_t extent) {
-            return extent < any_extent && extent > computed_extents
-                       ? symbols_[static_cast<id>(-2 - extent)]
-                       : std::string_view();
+            const auto name = static_cast<std::size_t>(-2 - extent);
+            return name < declared_ ? symbols_[static_cast<id>(name)] : std::string_view();
         });
     }
 
@@ -48,7 +50,8 @@ public:
     [[nodiscard]] string_pool& names() noexcept { return symbols_; }
 
 private:
-    string_pool symbols_; // names of extents
+    string_pool symbols_;      // names of extents
+    std::size_t declared_ = 0; // how many of them were read
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -19,61 +19,96 @@
 /// Rules for operators on images: sliding windows, resampling, blocks of channels.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
-/// Returns: the numbers of an attribute, completed to a count by a default.
-[[nodiscard]] inline extents filled(const node_attributes& attributes, std::string_view name,
-                                    std::size_t count, std::int64_t value) {
-    auto numbers = attributes.wholes(name).value_or(extents{});
-    numbers.resize(count, value);
-    return numbers;
+/// A window along one axis.
+struct axis_window {
+    std::int64_t kernel = any_extent;
+    std::int64_t stride = 1;
+    std::int64_t dilation = 1;
+    std::int64_t before = 0; // padding
+    std::int64_t behind = 0;
+
+    [[nodiscard]] bool is_sane() const noexcept {
+        constexpr std::int64_t most = std::int64_t{1} << 30U;
+        const auto [least, greatest] = std::minmax({before, behind});
+        return std::min({kernel, stride, dilation}) > 0 &&
+               std::max({kernel, stride, dilation, greatest}) < most && least > -most;
+    }
+    /// Returns: how many elements it spans.
+    [[nodiscard]] std::int64_t reach() const noexcept { return (kernel - 1) * dilation + 1; }
+};
+
+/// The windows of a node along all spatial axes.
+class axis_windows {
+public:
+    /// `weights` give the extents of the windows if no attribute does.
+    axis_windows(const rule_node& node, std::size_t axes, const tensor_facts* weights)
+        : axes_(axes), automatic_(node.attributes().text("auto_pad")) {
+        const auto attributes = node.attributes();
+        kernel_ = attributes.wholes("kernel_shape").value_or(extents{});
+        if (kernel_.empty() && weights != nullptr && weights->ranked() &&
+            weights->rank() == axes + 2) {
+            kernel_.assign(weights->dims->begin() + 2, weights->dims->end());
+        }
+        strides_ = attributes.wholes("strides").value_or(extents{});
+        dilations_ = attributes.wholes("dilations").value_or(extents{});
+        pads_ = attributes.wholes("pads").value_or(extents{});
+    }
+
+    [[nodiscard]] axis_window operator[](std::size_t axis) const {
+        const auto of = [](const extents& given, std::size_t at, std::int64_t otherwise) {
+            return at < given.size() ? given[at] : otherwise;
+        };
+        const bool pads = automatic_ != "VALID";
+        return {of(kernel_, axis, any_extent), of(strides_, axis, 1), of(dilations_, axis, 1),
+                pads ? of(pads_, axis, 0) : 0, pads ? of(pads_, axis + axes_, 0) : 0};
+    }
+
+    /// Whether only the stride matters: padding makes up for the kernel.
+    [[nodiscard]] bool pads_to_same() const { return automatic_.starts_with("SAME"); }
+
+private:
+    std::size_t axes_;
+    std::string_view automatic_;
+    extents kernel_;
+    extents strides_;
+    extents dilations_;
+    extents pads_;
+};
+
+/// Returns: how often a window fits; with `up`, also once beyond the end, unless it would start in
+/// the padding there.
+[[nodiscard]] inline std::int64_t count_windows(extent_algebra& algebra, std::int64_t extent,
+                                                const axis_window& w, bool up) {
+    constexpr std::int64_t most = std::int64_t{1} << 60U;
+    if (extent > most) {
+        return any_extent;
+    }
+    const auto room = algebra.value(extent) + (w.before + w.behind - w.reach());
+    const auto count = algebra.divide(room + (up ? w.stride - 1 : 0), w.stride) + 1;
+    if (const auto number = count.constant()) {
+        const bool starts = !up || (*number - 1) * w.stride < extent + w.before;
+        return *number < 1 ? any_extent : *number - (starts ? 0 : 1);
+    }
+    const bool starts = !up || algebra.assumes() || w.behind + w.stride <= w.reach();
+    return starts ? algebra.extent(count) : any_extent;
 }
 
-/// Computes the extents after a window slides over `x`, if everything relevant is known. `weights`
-/// give the extents of the window if no attribute does.
-inline void slide(const rule_node& node, const tensor_facts& x, const tensor_facts* weights,
-                  extents& dims) {
-    const auto attributes = node.attributes();
-    const auto spatial = x.rank() - 2;
-    auto kernel = attributes.wholes("kernel_shape").value_or(extents{});
-    if (kernel.empty() && weights != nullptr && weights->ranked() && weights->rank() == x.rank()) {
-        kernel.assign(weights->dims->begin() + 2, weights->dims->end());
-    }
-    if (kernel.size() != spatial) {
-        return;
-    }
+/// Returns: extents after a window slides over those of `x` from axis `first` on.
+[[nodiscard]] inline extents slid(const rule_node& node, const tensor_facts& x, std::size_t first,
+                                  const tensor_facts* weights) {
+    auto dims = *x.dims;
+    const axis_windows windows(node, x.rank() - 2, weights);
     const bool up = node.is_set("ceil_mode");
-    const auto strides = filled(attributes, "strides", spatial, 1);
-    const auto dilations = filled(attributes, "dilations", spatial, 1);
-    const auto pads = filled(attributes, "pads", 2 * spatial, 0);
-    const auto automatic = attributes.text("auto_pad");
-    for (std::size_t i = 0; i < spatial; ++i) {
-        const auto extent = (*x.dims)[i + 2];
-        if (extent < 0 || kernel[i] < 1 || strides[i] < 1) {
-            continue;
-        }
-        const auto reach = multiply_extents(kernel[i] - 1, dilations[i]);
-        const auto padded = automatic == "VALID"
-                                ? extent
-                                : add_extents(extent, add_extents(pads[i], pads[i + spatial]));
-        if (automatic.starts_with("SAME")) {
-            dims[i + 2] = extent / strides[i] + (extent % strides[i] != 0 ? 1 : 0);
-        } else if (reach >= 0 && padded > reach) {
-            const auto steps = padded - reach - 1;
-            dims[i + 2] = steps / strides[i] + 1;
-            // One more window, unless it would start in the right padding.
-            const auto start = multiply_extents(dims[i + 2], strides[i]);
-            const auto end = automatic == "VALID" ? extent : add_extents(extent, pads[i]);
-            dims[i + 2] += up && steps % strides[i] != 0 && start < end ? 1 : 0;
-        }
+    auto& algebra = node.algebra();
+    for (std::size_t i = 0; i + 2 < x.rank(); ++i) {
+        auto& extent = dims[i + first];
+        const auto window = windows[i];
+        extent = !window.is_sane() ? any_extent
+                 : windows.pads_to_same()
+                     ? algebra.divide(algebra.add(extent, window.stride - 1), window.stride)
+                     : count_windows(algebra, extent, window, up);
     }
-}
-
-/// Notes the result of a window if channels come last: the batch, and the channels.
-inline void set_channels_last(const rule_node& node, const tensor_facts& x, std::int64_t channels,
-                              std::int64_t data_type) {
-    extents dims(x.rank(), any_extent);
-    dims.front() = x.dims->front();
-    dims.back() = channels;
-    node.set(0, data_type, std::move(dims));
+    return dims;
 }
 
 /// Returns: the rank of what a window slides over, from its size or the weights in an input; with
@@ -98,34 +133,30 @@ inline void set_channels_last(const rule_node& node, const tensor_facts& x, std:
 }
 
 /// Notes a convolution with the weights in an input, by default the second.
-inline void set_convolution(const rule_node& node, std::int64_t data_type, std::size_t slot = 1) {
+inline void set_convolution(const rule_node& node, std::int64_t data_type, bool channels_last,
+                            std::size_t slot = 1) {
     const auto x = slid_over(node, slot);
     const auto& w = node.input(slot);
-    if (x.ranked() && x.rank() >= 2 && node.is_set("channels_last")) {
-        const bool fits = w.ranked() && w.rank() == x.rank();
-        set_channels_last(node, x, fits ? w.dims->front() : any_extent, data_type);
-    } else if (x.ranked() && x.rank() >= 2) {
-        extents dims(x.rank(), any_extent);
-        dims[0] = (*x.dims)[0];
-        if (w.ranked() && w.rank() == x.rank()) {
-            dims[1] = (*w.dims)[0];
-        }
-        slide(node, x, &w, dims);
+    if (x.ranked() && x.rank() >= 2) {
+        auto dims = slid(node, x, channels_last ? 1 : 2, &w);
+        dims[channels_last ? x.rank() - 1 : 1] =
+            w.ranked() && w.rank() == x.rank() ? w.dims->front() : any_extent;
         node.set(0, data_type, std::move(dims));
     }
 }
 
-inline void convolution(const rule_node& node) {
-    set_convolution(node, node.input(0).data_type);
+template <bool ChannelsLast = false>
+void convolution(const rule_node& node) {
+    set_convolution(node, node.input(0).data_type, ChannelsLast);
 }
 
 inline void integer_convolution(const rule_node& node) {
-    set_convolution(node, int32_type);
+    set_convolution(node, int32_type, false);
 }
 
 /// The zero point of the result has its type.
 inline void quantized_convolution(const rule_node& node) {
-    set_convolution(node, node.input(7).data_type, 3);
+    set_convolution(node, node.input(7).data_type, node.is_set("channels_last"), 3);
 }
 
 inline void transposed_convolution(const rule_node& node) {
@@ -138,37 +169,43 @@ inline void transposed_convolution(const rule_node& node) {
     extents dims(x.rank(), any_extent);
     dims[0] = (*x.dims)[0];
     if (w.ranked() && w.rank() == x.rank()) {
-        const auto attributes = node.attributes();
-        dims[1] = multiply_extents((*w.dims)[1], node.whole("group", 1));
-        const auto given = attributes.wholes("output_shape").value_or(extents{});
-        const auto strides = filled(attributes, "strides", spatial, 1);
-        const auto dilations = filled(attributes, "dilations", spatial, 1);
-        const auto pads = filled(attributes, "pads", 2 * spatial, 0);
-        const auto more = filled(attributes, "output_padding", spatial, 0);
-        const bool same = attributes.text("auto_pad").starts_with("SAME");
+        auto& algebra = node.algebra();
+        dims[1] = algebra.multiply((*w.dims)[1], node.whole("group", 1));
+        const auto given = node.attributes().wholes("output_shape").value_or(extents{});
+        auto more = node.attributes().wholes("output_padding").value_or(extents{});
+        more.resize(spatial, 0);
+        const axis_windows windows(node, spatial, &w);
         for (std::size_t i = 0; i < spatial; ++i) {
             const auto extent = (*x.dims)[i + 2];
-            const auto reach = multiply_extents((*w.dims)[i + 2] - 1, dilations[i]);
-            const auto lost = add_extents(pads[i], pads[i + spatial]);
-            const auto full = add_extents(multiply_extents(extent - 1, strides[i]),
-                                          add_extents(reach, add_extents(more[i], 1)));
-            dims[i + 2] = given.size() == spatial    ? std::max(any_extent, given[i])
-                          : same                     ? multiply_extents(extent, strides[i])
-                          : full > lost && lost >= 0 ? full - lost
-                                                     : any_extent;
+            const auto window = windows[i];
+            dims[i + 2] =
+                given.size() == spatial ? std::max(any_extent, given[i])
+                : !window.is_sane()     ? any_extent
+                : windows.pads_to_same()
+                    ? algebra.multiply(extent, window.stride)
+                    : algebra.extent((algebra.value(extent) - 1) * window.stride + more[i] +
+                                     (window.reach() - window.before - window.behind));
         }
     }
     node.set(0, x.data_type, std::move(dims));
 }
 
-/// Returns: an extent resized by a scale, computed in float as runtimes do; unknown unless both are
-/// known.
-[[nodiscard]] inline std::int64_t scale_extent(std::int64_t extent, float by) {
+/// Returns: an extent resized by a scale, computed in float as runtimes do; one without a number
+/// only by a whole factor or divisor.
+[[nodiscard]] inline std::int64_t scale_extent(extent_algebra& algebra, std::int64_t extent,
+                                               float by) {
     if (by == 1) {
         return extent;
     }
-    const auto size = std::floor(static_cast<float>(extent) * by);
-    return extent >= 0 && size >= 0 && size < 1e15F ? static_cast<std::int64_t>(size) : any_extent;
+    if (extent >= 0) {
+        const auto size = std::floor(static_cast<float>(extent) * by);
+        return size >= 0 && size < 1e15F ? static_cast<std::int64_t>(size) : any_extent;
+    }
+    const auto parts = 1 / by;
+    return !(by > 0) || by > 1e6F       ? any_extent
+           : by == std::floor(by)       ? algebra.multiply(extent, std::llround(by))
+           : parts == std::floor(parts) ? algebra.divide(extent, std::llround(parts))
+                                        : any_extent;
 }
 
 /// Whether a Resize scales a part of the image.
@@ -195,41 +232,34 @@ scales_in(const node_attributes& attributes) {
                                       : node.reals(slot);
 }
 
-/// Returns: extents after a Resize: `size(i)` for the axis at `i`, if it has as many sizes, else
-/// what `scaled(extent, by)` says; nothing if an axis is out of range.
-template <class Size, class Scaled>
-[[nodiscard]] std::optional<extents> resized(const rule_node& node, extents dims, std::size_t sizes,
-                                             Size size, Scaled scaled) {
-    const auto attributes = node.attributes();
-    auto axes = attributes.wholes("axes").value_or(extents{});
+/// Resize and Upsample, to given sizes or by constant scales; only some axes, if an attribute says
+/// so.
+inline void resize(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked()) {
+        return;
+    }
+    auto dims = *x.dims;
+    auto axes = node.attributes().wholes("axes").value_or(extents{});
     if (axes.empty()) {
         axes = all_axes(dims.size());
     }
-    const auto policy = attributes.text("keep_aspect_ratio_policy");
-    const bool has_sizes = sizes == axes.size() && (policy.empty() || policy == "stretch");
+    const auto sizes = node.numbers(3);
+    const auto policy = node.attributes().text("keep_aspect_ratio_policy");
+    const bool sized =
+        sizes && sizes->size() == axes.size() && (policy.empty() || policy == "stretch");
     const auto scales = resize_scales(node);
+    const bool scaled = scales && scales->size() == axes.size();
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const auto at = axis_of(axes[i], dims.size());
         if (!at) {
-            return std::nullopt;
+            return;
         }
-        dims[*at] = has_sizes                                 ? size(i)
-                    : scales && scales->size() == axes.size() ? scaled(dims[*at], (*scales)[i])
-                                                              : any_extent;
+        dims[*at] = sized    ? node.algebra().extent((*sizes)[i])
+                    : scaled ? scale_extent(node.algebra(), dims[*at], (*scales)[i])
+                             : any_extent;
     }
-    return dims;
-}
-
-/// Resize and Upsample, to constant sizes or by constant scales.
-inline void resize(const rule_node& node) {
-    const auto& x = node.input(0);
-    const auto sizes = fact_table::shape_in(node.input(3)).value_or(extents{});
-    if (auto dims = x.ranked() ? resized(
-                                     node, *x.dims, sizes.size(),
-                                     [&](std::size_t i) { return sizes[i]; }, scale_extent)
-                               : std::nullopt) {
-        node.set(0, x.data_type, std::move(dims));
-    }
+    node.set(0, x.data_type, std::move(dims));
 }
 
 /// RoiAlign.
@@ -252,11 +282,12 @@ void move_blocks(const rule_node& node) {
     if (!x.ranked() || x.rank() != 4) {
         return;
     }
-    const auto change = [](std::int64_t& extent, bool grows, std::int64_t by) {
-        extent = extent < 0 || by < 1 ? any_extent
-                 : grows              ? multiply_extents(extent, by)
-                 : extent % by == 0   ? extent / by
-                                      : any_extent;
+    auto& algebra = node.algebra();
+    const auto change = [&](std::int64_t& extent, bool grows, std::int64_t by) {
+        extent = by < 1 || by > (std::int64_t{1} << 40U) ? any_extent
+                 : grows                                 ? algebra.multiply(extent, by)
+                 : extent < 0 || extent % by == 0        ? algebra.divide(extent, by)
+                                                         : any_extent;
     };
     change((*x.dims)[1], !OpensBlocks, multiply_extents(size, size));
     change((*x.dims)[2], OpensBlocks, size);
@@ -267,12 +298,8 @@ void move_blocks(const rule_node& node) {
 /// MaxPool also outputs indices.
 inline void pool(const rule_node& node) {
     const auto x = slid_over(node);
-    if (x.ranked() && x.rank() >= 2 && node.is_set("channels_last")) {
-        set_channels_last(node, x, x.dims->back(), x.data_type);
-    } else if (x.ranked() && x.rank() >= 2) {
-        extents dims(x.rank(), any_extent);
-        std::copy_n(x.dims->begin(), 2, dims.begin());
-        slide(node, x, nullptr, dims);
+    if (x.ranked() && x.rank() >= 2) {
+        auto dims = slid(node, x, node.is_set("channels_last") ? 1 : 2, nullptr);
         node.set(0, x.data_type, dims);
         node.set(1, int64_type, std::move(dims));
     }
@@ -312,16 +339,13 @@ inline void affine_grid(const rule_node& node) {
 
 /// The offsets are as large as the result.
 inline void deformed_convolution(const rule_node& node) {
-    const auto& x = node.input(0);
-    const auto& w = node.input(1);
+    convolution(node);
     const auto& offsets = node.input(2);
-    if (x.ranked() && x.rank() >= 2) {
-        extents dims(x.rank(), any_extent);
-        if (offsets.ranked() && offsets.rank() == dims.size()) {
-            dims = *offsets.dims;
-        }
+    if (const auto& x = node.input(0);
+        x.ranked() && offsets.ranked() && x.rank() >= 2 && offsets.rank() == x.rank()) {
+        auto dims = *offsets.dims;
         dims[0] = x.dims->front();
-        dims[1] = w.ranked() && w.rank() > 0 ? w.dims->front() : any_extent;
+        dims[1] = any_extent;
         node.set(0, x.data_type, std::move(dims));
     }
 }
@@ -350,40 +374,31 @@ inline void selected_boxes(const rule_node& node) {
 }
 
 /// ONNX Runtime's blocks of channels: extents keep their order, with channels padded to whole
-/// blocks. Outside, channels are the second or the last extent.
+/// blocks, of which 16 is the largest; the padding is assumed away. Outside, channels are the
+/// second or the last extent.
 inline void to_blocks(const rule_node& node) {
+    constexpr std::int64_t largest = 16;
     auto x = node.input(0);
-    if (x.ranked() && x.rank() >= 2) {
-        if (node.is_set("channels_last")) {
-            std::fill(x.dims->begin() + 1, x.dims->end(), any_extent);
-        }
-        (*x.dims)[1] = any_extent;
-        node.set(0, x.data_type, std::move(x.dims));
+    if (!x.ranked() || x.rank() < 2) {
+        return;
     }
+    if (node.is_set("channels_last")) {
+        std::rotate(x.dims->begin() + 1, x.dims->end() - 1, x.dims->end());
+    }
+    auto& channels = (*x.dims)[1];
+    channels = node.algebra().assumes() || (channels > 0 && channels % largest == 0) ? channels
+                                                                                     : any_extent;
+    node.set(0, x.data_type, std::move(x.dims));
 }
 
 inline void from_blocks(const rule_node& node) {
     auto x = node.input(0);
     if (x.ranked() && x.rank() >= 2) {
-        const bool last = node.is_set("channels_last");
-        if (last) {
-            std::fill(x.dims->begin() + 1, x.dims->end(), any_extent);
+        (*x.dims)[1] = std::max(any_extent, node.whole("channels", any_extent));
+        if (node.is_set("channels_last")) {
+            std::rotate(x.dims->begin() + 1, x.dims->begin() + 2, x.dims->end());
         }
-        (*x.dims)[last ? x.rank() - 1 : 1] =
-            std::max(any_extent, node.whole("channels", any_extent));
         node.set(0, x.data_type, std::move(x.dims));
-    }
-}
-
-inline void scaled_blocks(const rule_node& node) {
-    const auto& x = node.input(0);
-    if (x.ranked()) {
-        const auto scales = node.attributes().wholes("scales").value_or(extents{});
-        extents dims(x.rank(), any_extent);
-        for (std::size_t i = 0; i < x.rank() && scales.size() == x.rank(); ++i) {
-            dims[i] = multiply_extents((*x.dims)[i], scales[i]);
-        }
-        node.set(0, x.data_type, std::move(dims));
     }
 }
 
