@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/bit_cast.hpp>
+#include <stemma/onnx/detail/number_types.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 
@@ -33,7 +34,7 @@ enum class special_values : std::uint8_t {
     none,      ///< all are numbers
 };
 
-/// The layout of a floating-point type of at most 16 bits.
+/// The layout of a floating-point type of at most 8 bits.
 struct small_float {
     unsigned exponent = 0; ///< bits
     unsigned mantissa = 0; ///< bits
@@ -47,10 +48,6 @@ struct small_float {
 small_float_type(std::int64_t data_type) noexcept {
     using enum special_values;
     switch (data_type) {
-    case 10: // float16
-        return small_float{5, 10, 15, ieee};
-    case 16: // bfloat16
-        return small_float{8, 7, 127, ieee};
     case 17: // float8e4m3fn
         return small_float{4, 3, 7, nan_ones};
     case 18: // float8e4m3fnuz
@@ -133,51 +130,23 @@ public:
 
     /// Reads `count` numbers from number `first` on. Requires: `data` has them.
     void read(std::string_view data, std::uint64_t first, std::size_t count, double* out) const {
-        const auto name = data_type_name(type_);
         if (!values_.empty() || bits_ < 8) {
             for (std::size_t i = 0; i < count; ++i) {
                 out[i] = of_bits(bits_at(data, first + i));
             }
-        } else if (name == "float32" || name == "complex64") {
-            copy<float>(data, first, count, out);
-        } else if (name == "float64" || name == "complex128") {
-            copy<double>(data, first, count, out);
-        } else if (name == "int8") {
-            copy<std::int8_t>(data, first, count, out);
-        } else if (name == "int16") {
-            copy<std::int16_t>(data, first, count, out);
-        } else if (name == "int32") {
-            copy<std::int32_t>(data, first, count, out);
-        } else if (name == "int64") {
-            copy<std::int64_t>(data, first, count, out);
-        } else if (name == "uint16") {
-            copy<std::uint16_t>(data, first, count, out);
-        } else if (name == "uint32") {
-            copy<std::uint32_t>(data, first, count, out);
-        } else if (name == "uint64") {
-            copy<std::uint64_t>(data, first, count, out);
-        } else {
-            copy<std::uint8_t>(data, first, count, out); // uint8, bool
+            return;
         }
+        with_number_type(type_, [&]<class Number>(Number number) {
+            const char* from = data.data() + first * sizeof number;
+            for (std::size_t i = 0; i < count; ++i) {
+                std::memcpy(&number, from + i * sizeof number, sizeof number);
+                out[i] = static_cast<double>(number);
+            }
+        });
     }
 
 private:
-    template <class Number>
-    static void copy(std::string_view data, std::uint64_t first, std::size_t count, double* out) {
-        const char* from = data.data() + first * sizeof(Number);
-        for (std::size_t i = 0; i < count; ++i) {
-            Number x{};
-            std::memcpy(&x, from + i * sizeof(Number), sizeof(Number));
-            out[i] = static_cast<double>(x);
-        }
-    }
-
     [[nodiscard]] std::uint32_t bits_at(std::string_view data, std::uint64_t i) const {
-        if (bits_ == 16) {
-            std::uint16_t x = 0;
-            std::memcpy(&x, data.data() + 2 * i, 2);
-            return x;
-        }
         const auto bit = i * bits_; // the first element is in the low bits
         const auto byte = static_cast<unsigned char>(data[bit / 8]);
         return static_cast<std::uint32_t>(byte) >> bit % 8 & ((1U << bits_) - 1U);

@@ -194,12 +194,9 @@ private:
         }
         const auto mine = a_.values->find(a_.opened->model().value_name(value));
         const auto theirs = b_.values->find(name);
-        const auto is_real = [](std::int64_t type) {
-            return type == 1 || type == 10 || type == 11 || type == 16;
-        };
         return mine->dims() == theirs->dims() &&
                (mine->data_type() == theirs->data_type() ||
-                (is_real(mine->data_type()) && is_real(theirs->data_type())));
+                (is_real_type(mine->data_type()) && is_real_type(theirs->data_type())));
     }
 
     /// Exporters number values, so equal numbers only match within the same module.

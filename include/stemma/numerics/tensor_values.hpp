@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/bit_cast.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/detail/number_types.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 
 #include <algorithm>
@@ -20,65 +21,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
-
-/// Returns: the value of a float16.
-[[nodiscard]] inline double from_float16(std::uint16_t bits) noexcept {
-    const int exponent = (bits >> 10U) & 31U;
-    const int fraction = bits & 1023U;
-    const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
-    if (exponent == 31) {
-        return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
-                             : std::numeric_limits<double>::quiet_NaN();
-    }
-    return sign *
-           (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
-}
-
-/// Returns: the value of a bfloat16.
-[[nodiscard]] inline double from_bfloat16(std::uint16_t bits) noexcept {
-    return static_cast<double>(detail::bit_cast<float>(std::uint32_t{bits} << 16U));
-}
-
-/// Returns: the nearest number with that many fraction bits, ties to even, where the smallest
-/// normal one is 2^`least`.
-[[nodiscard]] inline double rounded_to(double number, int bits, int least) noexcept {
-    if (number == 0 || !std::isfinite(number)) {
-        return number;
-    }
-    const int exponent = std::max(std::ilogb(number), least);
-    return std::ldexp(std::nearbyint(std::ldexp(number, bits - exponent)), exponent - bits);
-}
-
-/// Returns: the bits of the nearest float16.
-[[nodiscard]] inline std::uint16_t to_float16(double number) noexcept {
-    const unsigned sign = std::signbit(number) ? 0x8000U : 0U;
-    const auto size = std::abs(rounded_to(number, 10, -14));
-    if (std::isnan(size)) {
-        return static_cast<std::uint16_t>(sign | 0x7e00U);
-    }
-    if (size > 65504.0) {
-        return static_cast<std::uint16_t>(sign | 0x7c00U);
-    }
-    if (size < 0x1p-14) {
-        return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::ldexp(size, 24)));
-    }
-    const int exponent = std::ilogb(size);
-    const auto fraction = static_cast<unsigned>(std::ldexp(size, 10 - exponent)) - 1024U;
-    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(exponent + 15) << 10U |
-                                      fraction);
-}
-
-/// Returns: the bits of the nearest bfloat16.
-[[nodiscard]] inline std::uint16_t to_bfloat16(double number) noexcept {
-    const auto rounded = static_cast<float>(rounded_to(number, 7, -126));
-    return static_cast<std::uint16_t>(detail::bit_cast<std::uint32_t>(rounded) >> 16U);
-}
 
 /// The elements of a type.
 struct element_layout {
@@ -171,44 +120,9 @@ public:
     /// Requires: `first + to.size() <= size()`. Complexity: O(numbers), times the rank if
     /// column-major.
     void read(std::size_t first, std::span<double> to) const {
-        switch (data_type_) {
-        case 1:
-        case 14:
-            return read_as<std::uint32_t>(first, to, [](std::uint32_t bits) {
-                return static_cast<double>(detail::bit_cast<float>(bits));
-            });
-        case 2:
-        case 9:
-            return read_as<std::uint8_t>(first, to, [](std::uint8_t n) -> double { return n; });
-        case 3:
-            return read_as<std::uint8_t>(
-                first, to, [](std::uint8_t n) -> double { return static_cast<std::int8_t>(n); });
-        case 4:
-            return read_as<std::uint16_t>(first, to, [](std::uint16_t n) -> double { return n; });
-        case 5:
-            return read_as<std::uint16_t>(
-                first, to, [](std::uint16_t n) -> double { return static_cast<std::int16_t>(n); });
-        case 6:
-            return read_as<std::uint32_t>(
-                first, to, [](std::uint32_t n) -> double { return static_cast<std::int32_t>(n); });
-        case 7:
-            return read_as<std::uint64_t>(first, to, [](std::uint64_t n) {
-                return static_cast<double>(static_cast<std::int64_t>(n));
-            });
-        case 10:
-            return read_as<std::uint16_t>(first, to, detail::from_float16);
-        case 11:
-        case 15:
-            return read_as<std::uint64_t>(
-                first, to, [](std::uint64_t bits) { return detail::bit_cast<double>(bits); });
-        case 12:
-            return read_as<std::uint32_t>(first, to, [](std::uint32_t n) -> double { return n; });
-        case 13:
-            return read_as<std::uint64_t>(first, to,
-                                          [](std::uint64_t n) { return static_cast<double>(n); });
-        default:
-            return read_as<std::uint16_t>(first, to, detail::from_bfloat16);
-        }
+        detail::with_number_type(data_type_, [&]<class Number>(Number) {
+            read_as<Number>(first, to, [](Number number) { return static_cast<double>(number); });
+        });
     }
 
     /// Whether `read` rounds large numbers: these are 64-bit integers.
@@ -274,16 +188,6 @@ private:
                                std::to_string(bytes_.size()) + " bytes of elements"));
     }
 
-    template <class Bits>
-    [[nodiscard]] static Bits swap(Bits bits) noexcept {
-        Bits swapped = 0;
-        for (std::size_t i = 0; i < sizeof(Bits); ++i) {
-            swapped = static_cast<Bits>(static_cast<std::uint64_t>(swapped) << 8U | (bits & 0xffU));
-            bits = static_cast<Bits>(static_cast<std::uint64_t>(bits) >> 8U);
-        }
-        return swapped;
-    }
-
     /// Returns: the bytes of the numbers, row-major and in native byte order.
     [[nodiscard]] std::string ordered_bytes() const {
         std::string bytes(bytes_);
@@ -297,13 +201,16 @@ private:
         return bytes;
     }
 
-    template <class Bits, class Convert>
+    template <class Number, class Convert>
     void read_as(std::size_t first, std::span<double> to, Convert convert) const {
         for (std::size_t i = 0; i < to.size(); ++i) {
             const auto place = column_major_ ? place_of(first + i) : first + i;
-            Bits bits = 0;
-            std::memcpy(&bits, bytes_.data() + place * sizeof(Bits), sizeof(Bits));
-            to[i] = convert(swapped_ ? swap(bits) : bits);
+            std::array<char, sizeof(Number)> bytes{};
+            std::memcpy(bytes.data(), bytes_.data() + place * bytes.size(), bytes.size());
+            if (swapped_) {
+                std::reverse(bytes.begin(), bytes.end());
+            }
+            to[i] = convert(detail::bit_cast<Number>(bytes));
         }
     }
 
@@ -320,54 +227,27 @@ private:
     }
 
     template <class Number>
-    static void append_number(Number number, std::string& to) {
-        char bytes[sizeof(Number)];
-        std::memcpy(bytes, &number, sizeof(Number));
-        to.append(std::string_view(bytes, sizeof(Number)));
-    }
-
-    template <class Integer>
-    static void append_integer(double number, std::string& to) {
-        using limits = std::numeric_limits<Integer>;
-        const auto rounded = std::isnan(number) ? 0.0 : std::nearbyint(number);
-        append_number(rounded <= static_cast<double>(limits::min()) ? limits::min()
-                      : rounded >= static_cast<double>(limits::max())
-                          ? limits::max()
-                          : static_cast<Integer>(rounded),
-                      to);
+    [[nodiscard]] static Number converted(double number) {
+        if constexpr (std::is_integral_v<Number>) {
+            using limits = std::numeric_limits<Number>;
+            const auto rounded = std::isnan(number) ? 0.0 : std::nearbyint(number);
+            return rounded <= static_cast<double>(limits::min())   ? limits::min()
+                   : rounded >= static_cast<double>(limits::max()) ? limits::max()
+                                                                   : static_cast<Number>(rounded);
+        } else {
+            return static_cast<Number>(number);
+        }
     }
 
     static void append_as(double number, std::int64_t data_type, std::string& to) {
-        switch (data_type) {
-        case 1:
-        case 14:
-            return append_number(static_cast<float>(number), to);
-        case 2:
-            return append_integer<std::uint8_t>(number, to);
-        case 3:
-            return append_integer<std::int8_t>(number, to);
-        case 4:
-            return append_integer<std::uint16_t>(number, to);
-        case 5:
-            return append_integer<std::int16_t>(number, to);
-        case 6:
-            return append_integer<std::int32_t>(number, to);
-        case 7:
-            return append_integer<std::int64_t>(number, to);
-        case 9:
-            return append_number(static_cast<std::uint8_t>(number != 0 ? 1 : 0), to);
-        case 10:
-            return append_number(detail::to_float16(number), to);
-        case 11:
-        case 15:
-            return append_number(number, to);
-        case 12:
-            return append_integer<std::uint32_t>(number, to);
-        case 13:
-            return append_integer<std::uint64_t>(number, to);
-        default:
-            return append_number(detail::to_bfloat16(number), to);
-        }
+        constexpr std::int64_t boolean = 9;
+        number = data_type == boolean ? (number != 0 ? 1 : 0) : number;
+        detail::with_number_type(data_type, [&]<class Number>(Number) {
+            const auto element = converted<Number>(number);
+            std::array<char, sizeof element> bytes{};
+            std::memcpy(bytes.data(), &element, sizeof element);
+            to.append(bytes.data(), bytes.size());
+        });
     }
 
     std::int64_t data_type_ = 1;

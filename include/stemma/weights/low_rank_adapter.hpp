@@ -332,8 +332,8 @@ private:
         if (a.size() < 2 || b.size() != a.size() || a[0] <= 0 || a[0] != b[1] ||
             detail::count_of(b) !=
                 static_cast<std::uint64_t>(b[0]) * static_cast<std::uint64_t>(b[1]) ||
-            !detail::is_convertible(one.down->data_type) ||
-            !detail::is_convertible(one.up->data_type)) {
+            !detail::is_real_type(one.down->data_type) ||
+            !detail::is_real_type(one.up->data_type)) {
             STEMMA_THROW(error(error_code::malformed, path_, name,
                                "has matrices of " + detail::shape_text(a) + " and " +
                                    detail::shape_text(b)));

@@ -247,7 +247,7 @@ private:
     /// Along the first axis and along the second.
     template <class Function>
     static void for_each_sketch(const strided_floats& floats, Function f) {
-        if (strided_floats::reads(floats.data_type)) {
+        if (is_real_type(floats.data_type)) {
             for (std::size_t axis = 0; axis < 2 && floats.shape.size() > 1; ++axis) {
                 f(row_sketch(floats, axis));
             }

@@ -2,8 +2,8 @@
 #ifndef STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
 #define STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
 
-#include <stemma/core/detail/bit_cast.hpp>
 #include <stemma/core/detail/hash.hpp>
+#include <stemma/onnx/detail/number_types.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,38 +30,14 @@ struct strided_floats {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides; ///< in elements
 
-    /// Whether elements of a type can be read.
-    [[nodiscard]] static bool reads(std::int64_t data_type) noexcept {
-        return data_type == 1 || data_type == 10 || data_type == 11 || data_type == 16;
-    }
-
-    /// Returns: the element at a flat index. Requires: `reads`.
+    /// Returns: the element at a flat index. Requires: the type is a `real_type`.
     [[nodiscard]] double at(std::uint64_t index) const noexcept {
-        const auto load = [&](auto value) {
-            std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
-            return value;
-        };
-        switch (data_type) {
-        case 1:
-            return static_cast<double>(load(float()));
-        case 11:
-            return load(double());
-        case 16:
-            return static_cast<double>(
-                detail::bit_cast<float>(std::uint32_t{load(std::uint16_t())} << 16U));
-        default:
-            return half(load(std::uint16_t()));
-        }
-    }
-
-private:
-    [[nodiscard]] static double half(std::uint16_t bits) noexcept {
-        const auto exponent = static_cast<int>(bits >> 10U & 31U);
-        const auto fraction = static_cast<double>(bits & 0x3ffU);
-        const auto size =
-            exponent == 0 ? std::ldexp(fraction, -24)
-                          : std::ldexp(1024.0 + fraction, exponent == 31 ? 1000 : exponent - 25);
-        return (bits & 0x8000U) != 0 ? -size : size;
+        double value = 0;
+        with_real_type(data_type, [&](auto number) {
+            std::memcpy(&number, bytes.data() + index * sizeof number, sizeof number);
+            value = static_cast<double>(number);
+        });
+        return value;
     }
 };
 
@@ -70,8 +46,8 @@ private:
 /// rounding.
 class row_sketch {
 public:
-    /// Requires: `axis` is one of the tensor's; it has elements, and `strided_floats::reads` holds
-    /// for its type. Complexity: O(elements of the rows), 32 at most.
+    /// Requires: `axis` is one of the tensor's; it has elements, and its type is a
+    /// `real_type`. Complexity: O(elements of the rows), 32 at most.
     row_sketch(const strided_floats& tensor, std::size_t axis)
         : rows_(static_cast<std::uint64_t>(tensor.shape[axis])) {
         auto shape = hash_mix(rows_, tensor.shape.size());

@@ -3,6 +3,7 @@
 #define STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP
 
 #include <stemma/io/detail/real_text.hpp>
+#include <stemma/onnx/detail/number_types.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -48,7 +49,7 @@ public:
             const auto bytes =
                 field.type == wire_type::varint ? std::string_view() : fields.text(field);
             if (field.is_bytes(at::raw_data)) {
-                read_raw(bytes, name);
+                read_raw(bytes, data_type);
             } else if (field.number == at::float_data && name == "float32") {
                 read_fixed<float>(bytes);
             } else if (field.number == at::double_data && name == "float64") {
@@ -82,25 +83,13 @@ private:
         }
     }
 
-    void read_raw(std::string_view bytes, std::string_view name) {
-        using reader = void (tensor_numbers::*)(std::string_view);
-        constexpr std::array<std::pair<std::string_view, reader>, 11> readers{
-            {{"float32", &tensor_numbers::read_fixed<float>},
-             {"float64", &tensor_numbers::read_fixed<double>},
-             {"int64", &tensor_numbers::read_fixed<std::int64_t>},
-             {"int32", &tensor_numbers::read_fixed<std::int32_t>},
-             {"int16", &tensor_numbers::read_fixed<std::int16_t>},
-             {"int8", &tensor_numbers::read_fixed<std::int8_t>},
-             {"uint64", &tensor_numbers::read_fixed<std::uint64_t>},
-             {"uint32", &tensor_numbers::read_fixed<std::uint32_t>},
-             {"uint16", &tensor_numbers::read_fixed<std::uint16_t>},
-             {"uint8", &tensor_numbers::read_fixed<std::uint8_t>},
-             {"bool", &tensor_numbers::read_fixed<std::uint8_t>}}};
-        for (const auto& [type, read] : readers) {
-            if (type == name) {
-                (this->*read)(bytes);
+    void read_raw(std::string_view bytes, std::int64_t data_type) {
+        constexpr std::int64_t complex64 = 14;
+        with_number_type(data_type < complex64 ? data_type : 0, [&]<class Number>(Number) {
+            if constexpr (std::is_arithmetic_v<Number>) {
+                read_fixed<Number>(bytes);
             }
-        }
+        });
     }
 
     void read_whole(const wire_reader& fields, const wire_field& field) {

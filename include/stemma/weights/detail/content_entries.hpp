@@ -208,12 +208,11 @@ private:
                     for (auto it = wanted.lower_bound({count, 0});
                          it != wanted.end() && it->first == count; ++it) {
                         if (it->second == entry.data_type ||
-                            (is_convertible(entry.data_type) && is_convertible(it->second))) {
+                            (is_real_type(entry.data_type) && is_real_type(it->second))) {
                             types.push_back(it->second);
                         }
                     }
-                    if (!range::contains(types, entry.data_type) &&
-                        is_convertible(entry.data_type)) {
+                    if (!range::contains(types, entry.data_type) && is_real_type(entry.data_type)) {
                         types.push_back(entry.data_type); // for slices
                     }
                     const auto values = types.empty() ? entry_values() : values_of(saved_, entry);

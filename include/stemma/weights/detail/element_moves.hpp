@@ -2,7 +2,7 @@
 #ifndef STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP
 #define STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP
 
-#include <stemma/core/detail/bit_cast.hpp>
+#include <stemma/onnx/detail/number_types.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -22,90 +23,23 @@ namespace stemma::inline STEMMA_ABI::detail {
 // Elements are in the byte order of ONNX.
 static_assert(std::endian::native == std::endian::little);
 
-/// Convertible floating-point types by number in TensorProto.DataType.
-enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat16 = 16 };
-
-[[nodiscard]] constexpr bool is_convertible(std::int64_t data_type) noexcept {
-    return data_type == float32 || data_type == float16 || data_type == float64 ||
-           data_type == bfloat16;
-}
-
-/// Returns: the bits of the nearest float16, ties to even.
-[[nodiscard]] inline std::uint16_t half_bits(float number) noexcept {
-    const auto bits = detail::bit_cast<std::uint32_t>(number);
-    const auto sign = static_cast<std::uint32_t>(bits >> 16U & 0x8000U);
-    const auto size = bits & 0x7fff'ffffU;
-    if (size >= 0x4780'0000U) { // 65536 and above, infinity or NaN
-        return static_cast<std::uint16_t>(sign | (size > 0x7f80'0000U ? 0x7e00U : 0x7c00U));
-    }
-    if (size < 0x3880'0000U) { // subnormal: rounded by an addition
-        const float sum = detail::bit_cast<float>(size) + 0x1p-1F;
-        return static_cast<std::uint16_t>(sign |
-                                          (detail::bit_cast<std::uint32_t>(sum) - 0x3f00'0000U));
-    }
-    const auto odd = size >> 13U & 1U;
-    return static_cast<std::uint16_t>(sign | (size - 0x3800'0000U + 0xfffU + odd) >> 13U);
-}
-
-/// Returns: the value of the bits of a float16.
-[[nodiscard]] inline float half_value(std::uint16_t half) noexcept {
-    const auto sign = std::uint32_t{half & 0x8000U} << 16U;
-    const std::uint32_t size = half & 0x7fffU;
-    if (size >= 0x7c00U) {
-        return detail::bit_cast<float>(sign | 0x7f80'0000U | (size & 0x3ffU) << 13U);
-    }
-    if (size < 0x400U) {
-        const float small = static_cast<float>(size) * 0x1p-24F;
-        return sign != 0 ? -small : small;
-    }
-    return detail::bit_cast<float>(sign | ((size << 13U) + 0x3800'0000U));
-}
-
-/// Returns: the bits of the nearest bfloat16, ties to even.
-[[nodiscard]] inline std::uint16_t brain_bits(float number) noexcept {
-    const auto bits = detail::bit_cast<std::uint32_t>(number);
-    if ((bits & 0x7fff'ffffU) > 0x7f80'0000U) {
-        return static_cast<std::uint16_t>(bits >> 16U | 0x40U);
-    }
-    return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U);
-}
-
-/// Returns: numbers converted to another floating-point type. Requires: both types are convertible.
+/// Returns: numbers converted to another floating-point type. Requires: both are a `real_type`.
 /// Complexity: O(bytes).
 [[nodiscard]] inline std::string convert_reals(std::string_view bytes, std::int64_t from,
                                                std::int64_t to) {
-    const auto width = [](std::int64_t type) -> std::size_t {
-        return type == float64 ? 8 : type == float32 ? 4 : 2;
-    };
-    const auto count = bytes.size() / width(from);
-    std::string result(count * width(to), '\0');
-    for (std::size_t i = 0; i < count; ++i) {
-        double wide = 0;
-        const char* const at = bytes.data() + i * width(from);
-        if (from == float64) {
-            std::memcpy(&wide, at, sizeof wide);
-        } else if (from == float32) {
-            float number = 0;
-            std::memcpy(&number, at, sizeof number);
-            wide = static_cast<double>(number);
-        } else {
-            std::uint16_t bits = 0;
-            std::memcpy(&bits, at, sizeof bits);
-            wide = static_cast<double>(from == float16
-                                           ? half_value(bits)
-                                           : detail::bit_cast<float>(std::uint32_t{bits} << 16U));
-        }
-        char* const put = result.data() + i * width(to);
-        const auto narrow = static_cast<float>(wide);
-        if (to == float64) {
-            std::memcpy(put, &wide, sizeof wide);
-        } else if (to == float32) {
-            std::memcpy(put, &narrow, sizeof narrow);
-        } else {
-            const auto bits = to == float16 ? half_bits(narrow) : brain_bits(narrow);
-            std::memcpy(put, &bits, sizeof bits);
-        }
-    }
+    std::string result;
+    with_real_type(from, [&]<class From>(From number) {
+        with_real_type(to, [&]<class To>(To) {
+            using between = std::conditional_t<std::is_same_v<To, double>, double, float>;
+            const auto count = bytes.size() / sizeof number;
+            result.resize(count * sizeof(To));
+            for (std::size_t i = 0; i < count; ++i) {
+                std::memcpy(&number, bytes.data() + i * sizeof number, sizeof number);
+                const auto converted = static_cast<To>(static_cast<between>(number));
+                std::memcpy(result.data() + i * sizeof converted, &converted, sizeof converted);
+            }
+        });
+    });
     return result;
 }
 

@@ -143,7 +143,7 @@ private:
             return std::nullopt;
         }
         if (values->data_type != type) {
-            if (!is_convertible(values->data_type) || !is_convertible(type)) {
+            if (!is_real_type(values->data_type) || !is_real_type(type)) {
                 problem_ = name + " is " + std::string(data_type_name(values->data_type)) +
                            ", not " + std::string(data_type_name(type));
                 return std::nullopt;

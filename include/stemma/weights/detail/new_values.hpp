@@ -269,7 +269,7 @@ private:
         }
         auto result = values_of(*source.of, *source.entry);
         if (const auto changed = adapter_name(name)) {
-            if (!is_convertible(result.data_type)) {
+            if (!is_real_type(result.data_type)) {
                 STEMMA_THROW(error(error_code::unsupported, adapter_->path(), *changed,
                                    "changes weights that are not floating-point numbers"));
             }
@@ -333,7 +333,7 @@ private:
         if (origin.quantized || origin.transform == parameter_origin::transform_kind::folded ||
             origin.transform == parameter_origin::transform_kind::normed ||
             origin.transform == parameter_origin::transform_kind::gates ||
-            !is_convertible(header.data_type)) {
+            !is_real_type(header.data_type)) {
             problem_ =
                 "is " + transform_text(origin) + "; merging the adapter needs the original weights";
             return std::nullopt;

@@ -92,14 +92,14 @@ public:
         const std::set<std::string_view> is_unused(unused.begin(), unused.end());
         std::vector<new_entry> entries;
         for (const auto& entry : weights_->entries()) {
-            if (is_convertible(entry.data_type) && values_.may_be_used(entry.name) &&
+            if (is_real_type(entry.data_type) && values_.may_be_used(entry.name) &&
                 changes(entry.name)) {
                 entries.push_back({&entry, is_unused.contains(entry.name)});
             }
         }
         for (const auto t : tensors_) {
             const auto header = read_tensor_header(model_, model_.tensors()[t]);
-            if (is_convertible(header.data_type)) {
+            if (is_real_type(header.data_type)) {
                 is_weight(uses[t]) ? check_weight(t, header, uses[t], entries)
                                    : check_other(t, header, uses[t], entries);
             }

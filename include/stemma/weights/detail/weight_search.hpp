@@ -135,8 +135,8 @@ public:
     [[nodiscard]] bool fits_type(std::size_t t, id e) const {
         const auto stored = headers[t].data_type;
         const auto type = entries[e].data_type;
-        return type == 0 || type == stored || (is_convertible(type) && is_convertible(stored)) ||
-               (is_convertible(type) && is_narrow_type(stored));
+        return type == 0 || type == stored || (is_real_type(type) && is_real_type(stored)) ||
+               (is_real_type(type) && is_narrow_type(stored));
     }
 
     /// Returns: how the shape of an initializer relates to that of an entry.
@@ -188,7 +188,7 @@ public:
     void note_type(std::size_t t, id e) {
         const auto stored = headers[t].data_type;
         const auto type = entries[e].data_type;
-        origins[t].quantized = is_narrow_type(stored) && (type == 0 || is_convertible(type));
+        origins[t].quantized = is_narrow_type(stored) && (type == 0 || is_real_type(type));
         origins[t].cast = !origins[t].quantized && type != 0 && type != stored;
     }
 
