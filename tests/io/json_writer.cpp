@@ -193,6 +193,12 @@ TEST_CASE("json_line: a document on one line, of objects and lists that function
     CHECK(line == R"({"a": {"b": 1}, "c": [{"d": 2}]})");
 }
 
+TEST_CASE("write_document: an object with a schema, and what a function adds") {
+    string_sink sink;
+    stemma::detail::write_document(sink, "own/1", [](auto& out) { out.member("a", 1); });
+    CHECK(sink.text == "{\n \"schema\": \"own/1\",\n \"a\": 1\n}\n");
+}
+
 TEST_CASE("json_writer: an unknown text is null") {
     string_sink sink;
     json_writer out(sink);

@@ -306,23 +306,20 @@ void write_moves(json_writer<Sink>& json, const tag_comparison& tags, const onnx
 template <text_sink Sink>
 void write_json(Sink& sink, const model_comparison& comparison, const attributed_model& first,
                 const attributed_model& second) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.compare/1");
-    json.member("first", first.model().file());
-    json.member("second", second.model().file());
-    json.member("equal", comparison.is_equal());
-    if (comparison.parts.structure) {
-        detail::write_difference(json, comparison, first, second);
-    }
-    if (comparison.parts.initializers) {
-        detail::write_initializers(json, comparison);
-    }
-    if (comparison.tags) {
-        detail::write_moves(json, *comparison.tags, first.model());
-    }
-    json.end_object();
-    json.finish();
+    detail::write_document(sink, "stemma.compare/1", [&](auto& json) {
+        json.member("first", first.model().file());
+        json.member("second", second.model().file());
+        json.member("equal", comparison.is_equal());
+        if (comparison.parts.structure) {
+            detail::write_difference(json, comparison, first, second);
+        }
+        if (comparison.parts.initializers) {
+            detail::write_initializers(json, comparison);
+        }
+        if (comparison.tags) {
+            detail::write_moves(json, *comparison.tags, first.model());
+        }
+    });
 }
 
 } // namespace stemma::inline STEMMA_ABI

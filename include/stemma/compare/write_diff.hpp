@@ -50,12 +50,11 @@ void write_diff_nodes(json_writer<Sink>& json, const model_diff::changed_module&
 
 template <text_sink Sink>
 void write_diff_counts(json_writer<Sink>& json, const model_diff::changed_module& entry) {
-    json.key("nodes");
-    json.begin_object(true);
-    json.member("only_first", entry.only_first.size());
-    json.member("only_second", entry.only_second.size());
-    json.member("rewired", entry.rewired.size());
-    json.end_object();
+    json.object("nodes", [&] {
+        json.member("only_first", entry.only_first.size());
+        json.member("only_second", entry.only_second.size());
+        json.member("rewired", entry.rewired.size());
+    });
 }
 
 /// Writes the weights, and the `nodes` if asked for.
@@ -114,39 +113,34 @@ void write_diff_module(json_writer<Sink>& json, const model_diff::changed_module
 template <text_sink Sink>
 void write_json(Sink& sink, const model_diff& diff, const attributed_model& first,
                 const attributed_model& second, bool nodes = false) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.diff/1");
-    json.member("first", first.model().file());
-    json.member("second", second.model().file());
-    json.member("equal", diff.is_equal());
-    json.key("matched");
-    json.begin_object(true);
-    json.member("modules", diff.paired_modules);
-    json.member("same_modules", diff.same_modules);
-    json.member("nodes", diff.matched_nodes);
-    json.member("weights", diff.compared_weights);
-    json.member("missing_weights", diff.missing_weights);
-    json.end_object();
-    const auto write_size = [&](std::string_view key, std::size_t modules, std::size_t count) {
-        json.key(key);
-        json.begin_object(true);
-        json.member("modules", modules);
-        json.member("nodes", count);
-        json.end_object();
-    };
-    write_size("size_first", diff.first_modules, diff.first_nodes);
-    write_size("size_second", diff.second_modules, diff.second_nodes);
-    json.objects("header", diff.header, [&](const auto& one) {
-        json.member("what", one.what);
-        json.member("first", one.first);
-        json.member("second", one.second);
+    detail::write_document(sink, "stemma.diff/1", [&](auto& json) {
+        json.member("first", first.model().file());
+        json.member("second", second.model().file());
+        json.member("equal", diff.is_equal());
+        json.object("matched", [&] {
+            json.member("modules", diff.paired_modules);
+            json.member("same_modules", diff.same_modules);
+            json.member("nodes", diff.matched_nodes);
+            json.member("weights", diff.compared_weights);
+            json.member("missing_weights", diff.missing_weights);
+        });
+        const auto write_size = [&](std::string_view key, std::size_t modules, std::size_t count) {
+            json.object(key, [&] {
+                json.member("modules", modules);
+                json.member("nodes", count);
+            });
+        };
+        write_size("size_first", diff.first_modules, diff.first_nodes);
+        write_size("size_second", diff.second_modules, diff.second_nodes);
+        json.objects("header", diff.header, [&](const auto& one) {
+            json.member("what", one.what);
+            json.member("first", one.first);
+            json.member("second", one.second);
+        });
+        json.list("modules", diff.modules, [&](const auto& entry) {
+            detail::write_diff_module(json, entry, first, second, nodes);
+        });
     });
-    json.list("modules", diff.modules, [&](const auto& entry) {
-        detail::write_diff_module(json, entry, first, second, nodes);
-    });
-    json.end_object();
-    json.finish();
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -47,40 +47,36 @@ void write_amount(json_writer<Sink>& json, std::string_view name, const model_co
 template <text_sink Sink>
 void write_json(Sink& sink, const model_cost& cost, const attributed_model& opened,
                 std::span<const id> modules, const module_statistics& counts) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.cost/1");
-    json.member("model", opened.model().file());
-    json.values("dimensions", cost.open_dims());
-    json.key("unlisted");
-    json.begin_object(true);
-    for (const auto& [op, nodes] : cost.unlisted()) {
-        json.member(op, nodes);
-    }
-    json.end_object();
-    json.member("unknown_values", cost.unknown_values());
-    json.list("modules", modules, [&](auto m) {
-        const auto& one = cost[m];
-        json.begin_object(true);
-        json.member("path", opened.modules().path(m));
-        json.member_or_null("class", opened.modules().class_name(m));
-        detail::write_amount(json, "macs", cost, one.macs);
-        detail::write_amount(json, "flops", cost, one.flops);
-        detail::write_amount(json, "own_macs", cost, cost.own(m).macs);
-        detail::write_amount(json, "own_flops", cost, cost.own(m).flops);
-        json.member("parameters", counts.stored[m]);
-        json.member("bytes", counts.bytes[m]);
-        detail::write_weights(json, counts.weights[m]);
-        detail::write_amount(json, "in", cost, one.in);
-        detail::write_amount(json, "out", cost, one.out);
-        detail::write_amount(json, "peak", cost, one.peak);
-        detail::write_amount(json, "activations", cost, one.activations);
-        json.member("unknown", one.unknown);
-        json.member("loops", one.loops);
-        json.end_object();
+    detail::write_document(sink, "stemma.cost/1", [&](auto& json) {
+        json.member("model", opened.model().file());
+        json.values("dimensions", cost.open_dims());
+        json.object("unlisted", [&] {
+            for (const auto& [op, nodes] : cost.unlisted()) {
+                json.member(op, nodes);
+            }
+        });
+        json.member("unknown_values", cost.unknown_values());
+        json.list("modules", modules, [&](auto m) {
+            const auto& one = cost[m];
+            json.begin_object(true);
+            json.member("path", opened.modules().path(m));
+            json.member_or_null("class", opened.modules().class_name(m));
+            detail::write_amount(json, "macs", cost, one.macs);
+            detail::write_amount(json, "flops", cost, one.flops);
+            detail::write_amount(json, "own_macs", cost, cost.own(m).macs);
+            detail::write_amount(json, "own_flops", cost, cost.own(m).flops);
+            json.member("parameters", counts.stored[m]);
+            json.member("bytes", counts.bytes[m]);
+            detail::write_weights(json, counts.weights[m]);
+            detail::write_amount(json, "in", cost, one.in);
+            detail::write_amount(json, "out", cost, one.out);
+            detail::write_amount(json, "peak", cost, one.peak);
+            detail::write_amount(json, "activations", cost, one.activations);
+            json.member("unknown", one.unknown);
+            json.member("loops", one.loops);
+            json.end_object();
+        });
     });
-    json.end_object();
-    json.finish();
 }
 
 /// The same for all modules. Complexity: O(length), and that of `collect_statistics`.

@@ -89,10 +89,9 @@ void write_chrome_trace(Sink& sink, const module_times& times) {
         json.member("tid", 1);
         json.member("ts", slice.start);
         json.member("dur", slice.length);
-        json.key("args");
-        json.begin_object(true);
-        json.member("path", slice.module == no_id ? std::string() : modules.path(slice.module));
-        json.end_object();
+        json.object("args", [&] {
+            json.member("path", slice.module == no_id ? std::string() : modules.path(slice.module));
+        });
     });
     json.end_object();
     json.finish();

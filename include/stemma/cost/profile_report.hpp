@@ -43,51 +43,47 @@ namespace detail {
 template <text_sink Sink>
 void write_json(Sink& sink, const module_times& times) {
     const auto& modules = times.model().modules();
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.profile/1");
-    json.member("model", times.model().model().file());
-    json.member("profile", times.files());
-    json.member("format", times.formats());
-    json.member("runs", times.runs());
-    json.member("dropped_runs", times.dropped());
-    json.member("divided", times.is_divided());
-    json.member("fused", times.fused());
-    json.member("us", times.total());
-    json.member("unmatched_us", times.unmatched_total());
-    json.key("modules");
-    json.begin_array();
-    for (id m = 0; m < times.size(); ++m) {
-        const auto& time = times[m];
-        if (time.calls == 0 && time.microseconds == 0) {
-            continue;
+    detail::write_document(sink, "stemma.profile/1", [&](auto& json) {
+        json.member("model", times.model().model().file());
+        json.member("profile", times.files());
+        json.member("format", times.formats());
+        json.member("runs", times.runs());
+        json.member("dropped_runs", times.dropped());
+        json.member("divided", times.is_divided());
+        json.member("fused", times.fused());
+        json.member("us", times.total());
+        json.member("unmatched_us", times.unmatched_total());
+        json.key("modules");
+        json.begin_array();
+        for (id m = 0; m < times.size(); ++m) {
+            const auto& time = times[m];
+            if (time.calls == 0 && time.microseconds == 0) {
+                continue;
+            }
+            json.begin_object(true);
+            json.member("path", modules.path(m));
+            json.member_or_null("class", modules.class_name(m));
+            json.member("us", time.microseconds);
+            json.member("own_us", time.own);
+            json.member("share", detail::share_of(time.microseconds, times.total()));
+            json.member("calls", time.calls);
+            json.member("min_us", time.least);
+            json.member("max_us", time.most);
+            json.object("providers", [&] {
+                for (const auto& [name, part] : time.providers) {
+                    json.member(name, part);
+                }
+            });
+            json.end_object();
         }
-        json.begin_object(true);
-        json.member("path", modules.path(m));
-        json.member_or_null("class", modules.class_name(m));
-        json.member("us", time.microseconds);
-        json.member("own_us", time.own);
-        json.member("share", detail::share_of(time.microseconds, times.total()));
-        json.member("calls", time.calls);
-        json.member("min_us", time.least);
-        json.member("max_us", time.most);
-        json.key("providers");
-        json.begin_object(true);
-        for (const auto& [name, part] : time.providers) {
-            json.member(name, part);
-        }
-        json.end_object();
-        json.end_object();
-    }
-    json.end_array();
-    json.objects("unmatched", times.unmatched(), [&](const auto& one) {
-        json.member("name", one.name);
-        json.member("op_type", one.op_type);
-        json.member("us", one.microseconds);
-        json.member("calls", one.calls);
+        json.end_array();
+        json.objects("unmatched", times.unmatched(), [&](const auto& one) {
+            json.member("name", one.name);
+            json.member("op_type", one.op_type);
+            json.member("us", one.microseconds);
+            json.member("calls", one.calls);
+        });
     });
-    json.end_object();
-    json.finish();
 }
 
 /// Writes the same as CSV; the last row is the unmatched time.

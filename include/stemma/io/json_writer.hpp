@@ -281,6 +281,17 @@ template <class Write>
     return std::move(sink.text);
 }
 
+/// Writes a document with a schema: an object with what `write(json)` adds.
+template <text_sink Sink, class Write>
+void write_document(Sink& sink, std::string_view schema, Write write) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", schema);
+    write(json);
+    json.end_object();
+    json.finish();
+}
+
 } // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI

@@ -213,62 +213,58 @@ void write_json(Sink& sink, const numerics_report& report, const observed_model&
                 const observed_model& b) {
     const auto& model = a.opened->model();
     const auto& modules = a.opened->modules();
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.numerics/1");
-    json.member("model", model.file());
-    json.member("other", b.opened->model().file());
-    json.key("bounds");
-    json.begin_object(true);
-    const std::pair<std::string_view, std::optional<double>> bounds[] = {
-        {"max_abs", report.bounds.max_abs},
-        {"max_rel", report.bounds.max_rel},
-        {"min_cosine", report.bounds.min_cosine},
-        {"min_sqnr", report.bounds.least_sqnr()}};
-    for (const auto& [name, bound] : bounds) {
-        json.key(name);
-        bound ? json.value(*bound) : json.null();
-    }
-    json.end_object();
-    json.key("first");
-    if (report.first_value == no_id) {
-        json.null();
-    } else {
-        json.begin_object(true);
-        json.member("module", modules.path(report.first_module));
-        json.member("value", model.value_name(report.values[report.first_value].pair.value));
-        json.end_object();
-    }
-    json.member("unequal_inputs", report.unequal_inputs);
-    const auto write_optional = [&](std::string_view key,
-                                    const std::optional<value_difference>& by) {
-        json.key(key);
-        by ? detail::write_difference(json, *by) : json.null();
-    };
-    json.objects("modules", report.modules, [&](const auto& one) {
-        json.member("module", modules.path(one.module));
-        json.member("class", modules.class_name(one.module));
-        json.member("verdict", to_string(one.verdict));
-        json.member("outputs", one.outputs);
-        json.member("compared", one.compared);
-        write_optional("incoming", one.incoming);
-        write_optional("outgoing", one.outgoing);
-        write_optional("own", one.own);
+    detail::write_document(sink, "stemma.numerics/1", [&](auto& json) {
+        json.member("model", model.file());
+        json.member("other", b.opened->model().file());
+        json.object("bounds", [&] {
+            const std::pair<std::string_view, std::optional<double>> bounds[] = {
+                {"max_abs", report.bounds.max_abs},
+                {"max_rel", report.bounds.max_rel},
+                {"min_cosine", report.bounds.min_cosine},
+                {"min_sqnr", report.bounds.least_sqnr()}};
+            for (const auto& [name, bound] : bounds) {
+                json.key(name);
+                bound ? json.value(*bound) : json.null();
+            }
+        });
+        json.key("first");
+        if (report.first_value == no_id) {
+            json.null();
+        } else {
+            json.begin_object(true);
+            json.member("module", modules.path(report.first_module));
+            json.member("value", model.value_name(report.values[report.first_value].pair.value));
+            json.end_object();
+        }
+        json.member("unequal_inputs", report.unequal_inputs);
+        const auto write_optional = [&](std::string_view key,
+                                        const std::optional<value_difference>& by) {
+            json.key(key);
+            by ? detail::write_difference(json, *by) : json.null();
+        };
+        json.objects("modules", report.modules, [&](const auto& one) {
+            json.member("module", modules.path(one.module));
+            json.member("class", modules.class_name(one.module));
+            json.member("verdict", to_string(one.verdict));
+            json.member("outputs", one.outputs);
+            json.member("compared", one.compared);
+            write_optional("incoming", one.incoming);
+            write_optional("outgoing", one.outgoing);
+            write_optional("own", one.own);
+        });
+        json.objects("values", report.values, [&](const auto& one) {
+            json.member("name", model.value_name(one.pair.value));
+            json.member("other", one.pair.other);
+            json.member("paired_by", to_string(one.pair.how));
+            const auto producer = model.producer(one.pair.value);
+            json.key("module");
+            producer == no_id
+                ? json.null()
+                : json.value(modules.path(a.opened->tags().attributions[producer].module));
+            json.member("exceeds", one.exceeds);
+            write_optional("difference", one.difference);
+        });
     });
-    json.objects("values", report.values, [&](const auto& one) {
-        json.member("name", model.value_name(one.pair.value));
-        json.member("other", one.pair.other);
-        json.member("paired_by", to_string(one.pair.how));
-        const auto producer = model.producer(one.pair.value);
-        json.key("module");
-        producer == no_id
-            ? json.null()
-            : json.value(modules.path(a.opened->tags().attributions[producer].module));
-        json.member("exceeds", one.exceeds);
-        write_optional("difference", one.difference);
-    });
-    json.end_object();
-    json.finish();
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -186,23 +186,21 @@ private:
 
     void write_manifest(const std::vector<isolated_part>& parts, const std::string& folder) const {
         output_file file((std::filesystem::path(folder) / isolation_file).string());
-        json_writer json(file);
-        json.begin_object();
-        json.member("schema", "stemma.isolate/1");
-        json.member("model", std::filesystem::path(b_.opened->model().file()).filename().string());
-        json.member("inputs", isolation_inputs);
-        json.member("results", isolation_results);
-        json.objects("parts", parts, [&](const auto& part) {
-            json.member("module", a_.opened->modules().path(part.module));
-            json.key("file");
-            part.refusal.empty() ? json.value(part.file) : json.null();
-            json.key("reason");
-            part.refusal.empty() ? json.null() : json.value(part.refusal);
-            json.list("inputs", part.cut.inputs, [&](const auto& name) { json.value(name); });
-            json.list("outputs", part.cut.outputs, [&](const auto& name) { json.value(name); });
+        detail::write_document(file, "stemma.isolate/1", [&](auto& json) {
+            json.member("model",
+                        std::filesystem::path(b_.opened->model().file()).filename().string());
+            json.member("inputs", isolation_inputs);
+            json.member("results", isolation_results);
+            json.objects("parts", parts, [&](const auto& part) {
+                json.member("module", a_.opened->modules().path(part.module));
+                json.key("file");
+                part.refusal.empty() ? json.value(part.file) : json.null();
+                json.key("reason");
+                part.refusal.empty() ? json.null() : json.value(part.refusal);
+                json.list("inputs", part.cut.inputs, [&](const auto& name) { json.value(name); });
+                json.list("outputs", part.cut.outputs, [&](const auto& name) { json.value(name); });
+            });
         });
-        json.end_object();
-        json.finish();
         file.commit();
     }
 

@@ -121,16 +121,13 @@ public:
     /// Complexity: O(length of the result).
     template <text_sink Sink>
     void write_manifest(Sink& sink, const std::string& probed) const {
-        json_writer json(sink);
-        json.begin_object();
-        json.member("schema", "stemma.probe/1");
-        json.member("model", std::filesystem::path(model_.file()).filename().string());
-        json.member("probed", std::filesystem::path(probed).filename().string());
-        write_values(json);
-        write_modules(json);
-        write_left_out(json);
-        json.end_object();
-        json.finish();
+        detail::write_document(sink, "stemma.probe/1", [&](auto& json) {
+            json.member("model", std::filesystem::path(model_.file()).filename().string());
+            json.member("probed", std::filesystem::path(probed).filename().string());
+            write_values(json);
+            write_modules(json);
+            write_left_out(json);
+        });
     }
 
 private:

@@ -127,15 +127,14 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.member("stored_parameters", analysis.modules.stored[m]);
         json.member("bytes", analysis.modules.bytes[m]);
         write_weights(json, analysis.modules.weights[m]);
-        json.key("operators");
-        json.begin_object(true);
-        for (const auto& [op, count] : analysis.modules.operators[m]) {
-            const auto domain = model.operator_domain(op);
-            json.member((domain.empty() ? std::string() : std::string(domain) + "::") +
-                            std::string(model.operator_type(op)),
-                        count);
-        }
-        json.end_object();
+        json.object("operators", [&] {
+            for (const auto& [op, count] : analysis.modules.operators[m]) {
+                const auto domain = model.operator_domain(op);
+                json.member((domain.empty() ? std::string() : std::string(domain) + "::") +
+                                std::string(model.operator_type(op)),
+                            count);
+            }
+        });
     });
     const auto write_paths = [&](const char* key, std::span<const id> list) {
         json.values(key, list, [&](auto m) { return modules.report_path(m); });
@@ -241,16 +240,14 @@ namespace detail {
 /// Writes a report (`stemma.summary/1`, with `analysis`). Complexity: O(length).
 template <text_sink Sink>
 void write_json(Sink& sink, const model_report& report, const attributed_model& opened) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.summary/1");
-    write_json(json, report.summary);
-    json.key("analysis");
-    json.begin_object();
-    detail::write_analysis(json, report.analysis, opened.model(), opened.modules(), report.modules);
-    json.end_object();
-    json.end_object();
-    json.finish();
+    detail::write_document(sink, "stemma.summary/1", [&](auto& json) {
+        write_json(json, report.summary);
+        json.key("analysis");
+        json.begin_object();
+        detail::write_analysis(json, report.analysis, opened.model(), opened.modules(),
+                               report.modules);
+        json.end_object();
+    });
 }
 
 namespace detail {

@@ -154,12 +154,11 @@ private:
         json_.values("aliases", one.aliases);
         if (const auto at = opened_.lines().frame_of_module(one.module); at != no_id) {
             const auto position = opened_.lines().position(at);
-            json_.key("source");
-            json_.begin_object(true);
-            json_.member("file", position.file);
-            json_.member("line", position.line);
-            json_.member("function", position.function);
-            json_.end_object();
+            json_.object("source", [&] {
+                json_.member("file", position.file);
+                json_.member("line", position.line);
+                json_.member("function", position.function);
+            });
         }
         json_.key("calls");
         write_id(modules.calls(one.module));
@@ -258,20 +257,17 @@ void write_json(Sink& sink, std::span<const explanation> answers, const explaine
     const auto& opened = source.model();
     const bool has_modules = detail::range::any_of(
         answers, [](const explanation& answer) { return !answer.modules.empty(); });
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.explain/1");
-    json.member("model", opened.model().file());
-    json.key("answers");
-    json.begin_array();
-    const detail::explanation_writer<Sink> writer(json, opened,
-                                                  has_modules ? &source.counts() : nullptr);
-    for (const auto& answer : answers) {
-        writer.write(answer);
-    }
-    json.end_array();
-    json.end_object();
-    json.finish();
+    detail::write_document(sink, "stemma.explain/1", [&](auto& json) {
+        json.member("model", opened.model().file());
+        json.key("answers");
+        json.begin_array();
+        const detail::explanation_writer<Sink> writer(json, opened,
+                                                      has_modules ? &source.counts() : nullptr);
+        for (const auto& answer : answers) {
+            writer.write(answer);
+        }
+        json.end_array();
+    });
 }
 
 } // namespace stemma::inline STEMMA_ABI

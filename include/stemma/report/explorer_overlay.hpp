@@ -40,10 +40,8 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
         json.begin_object();
         for (auto node : nodes[g]) {
             if (const auto value = value_of(node); value != 0) {
-                json.key(std::to_string(model.position(node)));
-                json.begin_object(true);
-                json.member("value", value);
-                json.end_object();
+                json.object(std::to_string(model.position(node)),
+                            [&] { json.member("value", value); });
             }
         }
         json.end_object();

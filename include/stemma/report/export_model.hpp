@@ -58,17 +58,16 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
         if (!model.is_initializer(value)) {
             continue;
         }
-        json.key(names.initializer(value));
-        json.begin_object(true);
-        json.member("op_type", "Initializer");
-        json.key("inputs");
-        json.begin_array(true);
-        json.end_array();
-        json.key("outputs");
-        json.row(model.value_name(value));
-        json.key("tags");
-        write_tags(json, tagged.tags, values.pool, values.sets[value]);
-        json.end_object();
+        json.object(names.initializer(value), [&] {
+            json.member("op_type", "Initializer");
+            json.key("inputs");
+            json.begin_array(true);
+            json.end_array();
+            json.key("outputs");
+            json.row(model.value_name(value));
+            json.key("tags");
+            write_tags(json, tagged.tags, values.pool, values.sets[value]);
+        });
     }
     json.end_object();
     json.finish();
@@ -169,20 +168,17 @@ template <text_sink Sink>
 void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bool>& shown) {
     const auto& modules = opened.modules();
     const auto counts = collect_statistics(opened.model(), modules, opened.tags());
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.tree/1");
-    json.member("model", opened.file().path());
-    json.key("modules");
-    json.begin_array();
-    for (id m = 0; m < modules.size(); ++m) {
-        if (shown[m]) {
-            detail::write_module(json, modules, opened.tags(), counts, m);
+    detail::write_document(sink, "stemma.tree/1", [&](auto& json) {
+        json.member("model", opened.file().path());
+        json.key("modules");
+        json.begin_array();
+        for (id m = 0; m < modules.size(); ++m) {
+            if (shown[m]) {
+                detail::write_module(json, modules, opened.tags(), counts, m);
+            }
         }
-    }
-    json.end_array();
-    json.end_object();
-    json.finish();
+        json.end_array();
+    });
 }
 
 /// The same with all modules.

@@ -83,32 +83,29 @@ using line_columns =
 template <text_sink Sink>
 void write_json(Sink& sink, std::span<const line_row> rows, const attributed_model& opened,
                 const line_columns& columns = {}) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.lines/1");
-    json.member("model", opened.model().file());
-    json.objects("lines", rows, [&](const auto& row) {
-        json.key("file");
-        row.line == 0 ? json.null() : json.value(row.file);
-        json.key("line");
-        row.line == 0 ? json.null() : json.value(row.line);
-        json.member("function", row.function);
-        json.member("nodes", row.nodes.size());
-        for (const auto& [name, amount] : columns) {
-            json.member(name, amount(row));
-        }
-        json.flat_list("operators", row.operators, [&](const auto& pair) {
-            const auto& [op, count] = pair;
-            json.begin_object(true);
-            json.member("op_type", opened.model().operator_type(op));
-            json.member("nodes", count);
-            json.end_object();
+    detail::write_document(sink, "stemma.lines/1", [&](auto& json) {
+        json.member("model", opened.model().file());
+        json.objects("lines", rows, [&](const auto& row) {
+            json.key("file");
+            row.line == 0 ? json.null() : json.value(row.file);
+            json.key("line");
+            row.line == 0 ? json.null() : json.value(row.line);
+            json.member("function", row.function);
+            json.member("nodes", row.nodes.size());
+            for (const auto& [name, amount] : columns) {
+                json.member(name, amount(row));
+            }
+            json.flat_list("operators", row.operators, [&](const auto& pair) {
+                const auto& [op, count] = pair;
+                json.begin_object(true);
+                json.member("op_type", opened.model().operator_type(op));
+                json.member("nodes", count);
+                json.end_object();
+            });
+            json.values("modules", row.modules,
+                        [&](const auto m) { return opened.modules().report_path(m); });
         });
-        json.values("modules", row.modules,
-                    [&](const auto m) { return opened.modules().report_path(m); });
     });
-    json.end_object();
-    json.finish();
 }
 
 /// Writes the same as CSV. Complexity: O(length).

@@ -337,16 +337,15 @@ private:
         json_.key("groupNodeAttributes");
         json_.begin_object();
         for (auto m : present) {
-            json_.key(explorer_namespace(modules_, m));
-            json_.begin_object(true);
-            member("class",
-                   std::string(modules_.qualified_class(m).empty() ? modules_.class_name(m)
-                                                                   : modules_.qualified_class(m)));
-            member("tag", tags_.tags.is_selected(m) ? tags_.tags.text(m) : std::string());
-            member("nodes", std::to_string(counts_.nodes[m]));
-            member("parameters", std::to_string(counts_.parameters[m]));
-            member("weights", weights_text(counts_.weights[m]));
-            json_.end_object();
+            json_.object(explorer_namespace(modules_, m), [&] {
+                member("class", std::string(modules_.qualified_class(m).empty()
+                                                ? modules_.class_name(m)
+                                                : modules_.qualified_class(m)));
+                member("tag", tags_.tags.is_selected(m) ? tags_.tags.text(m) : std::string());
+                member("nodes", std::to_string(counts_.nodes[m]));
+                member("parameters", std::to_string(counts_.parameters[m]));
+                member("weights", weights_text(counts_.weights[m]));
+            });
         }
         json_.end_object();
     }

@@ -134,12 +134,8 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
 /// Writes a summary (`stemma.summary/1`). Complexity: O(length of the result).
 template <text_sink Sink>
 void write_json(Sink& sink, const tag_summary& summary) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.summary/1");
-    write_json(json, summary);
-    json.end_object();
-    json.finish();
+    detail::write_document(sink, "stemma.summary/1",
+                           [&](auto& json) { write_json(json, summary); });
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -80,35 +80,32 @@ parameter_texts(std::span<const parameter_origin> origins) {
 template <text_sink Sink>
 void write_json(Sink& sink, std::span<const parameter_origin> origins,
                 const attributed_model& opened, const checkpoint* saved = nullptr) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.weights/1");
-    json.member("model", opened.model().file());
-    json.key("initializers");
-    json.begin_array();
-    for (const auto& origin : origins) {
-        const auto& tensor = opened.model().tensors()[origin.tensor];
-        const auto header = detail::read_value_header(opened.model(), tensor);
-        json.begin_object(true);
-        json.member("name", opened.model().text(tensor.name));
-        json.member("graph", opened.model().graph_path(tensor.graph));
-        json.member("type", data_type_name(header.data_type));
-        json.values("shape", header.dims);
-        json.member("module", opened.modules().report_path(origin.module));
-        detail::write_origin(json, origin);
-        json.end_object();
-    }
-    json.end_array();
-    if (saved != nullptr) {
-        json.key("unused");
+    detail::write_document(sink, "stemma.weights/1", [&](auto& json) {
+        json.member("model", opened.model().file());
+        json.key("initializers");
         json.begin_array();
-        for (const auto& name : unused_entries(*saved, origins)) {
-            json.value(name);
+        for (const auto& origin : origins) {
+            const auto& tensor = opened.model().tensors()[origin.tensor];
+            const auto header = detail::read_value_header(opened.model(), tensor);
+            json.begin_object(true);
+            json.member("name", opened.model().text(tensor.name));
+            json.member("graph", opened.model().graph_path(tensor.graph));
+            json.member("type", data_type_name(header.data_type));
+            json.values("shape", header.dims);
+            json.member("module", opened.modules().report_path(origin.module));
+            detail::write_origin(json, origin);
+            json.end_object();
         }
         json.end_array();
-    }
-    json.end_object();
-    json.finish();
+        if (saved != nullptr) {
+            json.key("unused");
+            json.begin_array();
+            for (const auto& name : unused_entries(*saved, origins)) {
+                json.value(name);
+            }
+            json.end_array();
+        }
+    });
 }
 
 } // namespace stemma::inline STEMMA_ABI
