@@ -2,7 +2,9 @@
 #ifndef STEMMA_TESTS_INFERRED_TYPES_HPP
 #define STEMMA_TESTS_INFERRED_TYPES_HPP
 
+#include "built_model.hpp"
 #include "bytes_of.hpp"
+#include "find_in_model.hpp"
 #include "wire_builder.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
@@ -136,6 +138,26 @@ inline std::string exact_extents(const std::string& bytes, std::string_view name
     return "no such value";
 }
 
+/// A model with the types that are inferred for its values.
+struct inferred_model : built_model {
+    template <class Made>
+    explicit inferred_model(const Made& made) : built_model(made), types(*this) {
+        stemma::detail::infer_shapes(*this, types);
+    }
+
+    /// Returns: a type as text; "" for none.
+    [[nodiscard]] std::string type_of(stemma::id value) const {
+        const auto type = types.type_of(value);
+        return type ? to_text(stemma::detail::describe_type(*type)) : "";
+    }
+    [[nodiscard]] std::string type_of(std::string_view name, stemma::id graph = 0) const {
+        const auto value = value_called(*this, name, graph);
+        return value == stemma::no_id ? "no such value" : type_of(value);
+    }
+
+    stemma::value_types types;
+};
+
 /// One operator on inputs of known types.
 class inference_scene {
 public:
@@ -177,17 +199,7 @@ public:
 
     /// Returns: the inferred type of a value, as text; "" for none.
     [[nodiscard]] std::string type_of(std::string_view name, std::uint64_t opset = 17) const {
-        const auto bytes = model_with(name, opset);
-        const stemma::wire_model opened(bytes);
-        stemma::value_types types(opened);
-        stemma::detail::infer_shapes(opened, types);
-        for (stemma::id value = 0; value < opened.value_count(); ++value) {
-            if (opened.value_name(value) == name) {
-                const auto type = types.type_of(value);
-                return type ? to_text(stemma::detail::describe_type(*type)) : "";
-            }
-        }
-        return "no such value";
+        return inferred_model(model_with(name, opset)).type_of(name);
     }
 
 private:

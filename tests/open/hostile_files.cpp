@@ -2,6 +2,7 @@
 #include <stemma/open/attributed_model.hpp>
 
 #include "../catch.hpp"
+#include "../inferred_types.hpp"
 #include "../model_files.hpp"
 #include "../random_numbers.hpp"
 #include "../tagged_bytes.hpp"
@@ -107,26 +108,6 @@ bool use_or_refuse(std::string_view bytes) {
         CHECK(one_line);
         return false;
     }
-}
-
-test::message shape_type(const std::vector<std::uint64_t>& dims) {
-    test::message shape;
-    for (auto dim : dims) {
-        shape.inner(1, test::message().number(1, dim));
-    }
-    return test::message().inner(1, test::message().number(1, 1).inner(2, shape));
-}
-
-test::message typed(std::string_view name, const std::vector<std::uint64_t>& dims) {
-    return test::message().text(1, name).inner(2, shape_type(dims));
-}
-
-test::message whole_attribute(std::string_view name, std::uint64_t value) {
-    return test::message().text(1, name).number(3, value).number(20, 2);
-}
-
-test::message wholes_attribute(std::string_view name, const std::vector<std::uint64_t>& values) {
-    return test::message().text(1, name).packed(8, values).number(20, 7);
 }
 
 constexpr std::uint64_t minus(std::uint64_t n) {
@@ -301,25 +282,23 @@ TEST_CASE("infer_shapes: impossible extents are not trusted", "[hostile]") {
             for (const char* name :
                  {"kernel_shape", "strides", "dilations", "pads", "axes", "perm", "shape"}) {
                 if (random.one_in(2)) {
-                    node.inner(5, wholes_attribute(name, dims()));
+                    node.inner(5, test::ints_attribute(name, dims()));
                 }
             }
             for (const char* name : {"axis", "start", "end", "batch_dims", "ceil_mode", "to"}) {
                 if (random.one_in(3)) {
-                    node.inner(5, whole_attribute(name, any()));
+                    node.inner(5, test::int_attribute(name, any()));
                 }
             }
             nodes.push_back(node);
         }
         auto graph = test::graph(nodes, {}, {"v5"}, {});
-        graph.inner(11, typed("x", dims())).inner(11, typed("w", dims()));
+        graph.inner(11, test::typed_value("x", dims())).inner(11, test::typed_value("w", dims()));
         graph.inner(5, test::message().packed(1, {3}).number(2, 7).text(8, "s").packed(
                            7, {any(), any(), any()}));
         graph.inner(5, test::message().packed(1, dims()).number(2, 1).text(8, "v0"));
-        const auto bytes = test::model(graph, 8, random.one_in(2) ? 9 : 17).bytes();
-        const stemma::wire_model model(bytes);
-        stemma::value_types types(model);
-        stemma::detail::infer_shapes(model, types);
+        const test::inferred_model model(test::model(graph, 8, random.one_in(2) ? 9 : 17));
+        const auto& types = model.types;
         // Only what the file itself declares may have such extents.
         for (stemma::id value = 0; value < model.value_count(); ++value) {
             const auto type = types.type_of(value);
@@ -340,33 +319,23 @@ TEST_CASE("infer_shapes: endlessly growing shapes are left open", "[hostile]") {
     for (int i = 0; i < 200; ++i) { // doubles the elements of a shape each time
         const auto from = i == 0 ? std::string("s") : "c" + std::to_string(i - 1);
         nodes.push_back(test::node("Concat", {from, from}, {"c" + std::to_string(i)})
-                            .inner(5, whole_attribute("axis", 0)));
+                            .inner(5, test::int_attribute("axis", 0)));
     }
     nodes.push_back(test::node("ConstantOfShape", {"c199"}, {"filled"}));
     nodes.push_back(test::node("Reshape", {"filled", "huge"}, {"reshaped"}));
     nodes.push_back(test::node("Unsqueeze", {"filled", "huge"}, {"unsqueezed"}));
     auto graph = test::graph(nodes, {}, {}, {});
     graph.inner(5, test::message().packed(1, {2}).number(2, 7).text(8, "s").packed(7, {3, 4}));
-    graph.inner(11, test::message().text(1, "huge").inner(2, shape_type({1ULL << 40U})));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
-    stemma::value_types types(model);
-    stemma::detail::infer_shapes(model, types);
-    CHECK(types.type_of(model.first_output(0)));
-    CHECK_FALSE(types.type_of(model.first_output(200)));
+    graph.inner(11, test::typed_value("huge", {1ULL << 40U}));
+    const test::inferred_model model(test::model(graph));
+    CHECK(model.types.type_of(model.first_output(0)));
+    CHECK_FALSE(model.types.type_of(model.first_output(200)));
 }
 
 TEST_CASE("infer_shapes: a negative extent is unknown", "[hostile]") {
     auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}, {}, {}, {});
-    graph.inner(11, typed("x", {minus(7), 3}));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
-    stemma::value_types types(model);
-    stemma::detail::infer_shapes(model, types);
-    const auto type = types.type_of(model.first_output(0));
-    REQUIRE(type);
-    const auto shape = stemma::detail::tensor_types().read(*type);
-    CHECK(*shape.dims == stemma::detail::extents{-1, 3});
+    graph.inner(11, test::typed_value("x", {minus(7), 3}));
+    CHECK(test::inferred_model(test::model(graph)).type_of("y") == "float32[?,3]");
 }
 
 TEST_CASE("attributed_model: anything may accompany stemma's tags", "[hostile]") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/types/value_descriptions.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../find_in_model.hpp"
 #include "../model_files.hpp"
@@ -12,12 +13,11 @@ namespace test::types_value_descriptions {
 
 TEST_CASE("value_descriptions: knows declared, inferred and stored values",
           "[value_descriptions]") {
-    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"y"}),
-                                                test::node("Mystery", {"y"}, {"z"}, "", "far")},
-                                               {"x"}, {}, {})
-                                       .inner(5, test::tensor("w", {2, 3})))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        test::model(test::graph({test::node("Relu", {"x"}, {"y"}),
+                                 test::node("Mystery", {"y"}, {"z"}, "", "far")},
+                                {"x"}, {}, {})
+                        .inner(5, test::tensor("w", {2, 3}))));
     const stemma::value_descriptions describe(model);
     const auto text_of = [&](const char* name) {
         const auto value = describe(test::value_called(model, name));

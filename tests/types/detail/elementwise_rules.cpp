@@ -52,21 +52,6 @@ std::string replaced(const test::names& x, const test::dims& sought, const test:
 
 } // namespace
 
-TEST_CASE("elementwise_rules: types and extents of elementwise operators", "[detail]") {
-    const auto scene = test::inference_scene()
-                           .input("x", {2, 3})
-                           .input("b", {3})
-                           .input("i", {3}, 7)
-                           .input("c", {2, 1}, 9);
-    CHECK(test::inferred(scene, "Relu", {"x"}) == "float32[2,3]");
-    CHECK(test::inferred(scene, "Add", {"x", "b"}) == "float32[2,3]");
-    CHECK(test::inferred(scene, "Less", {"x", "b"}) == "bool[2,3]");
-    CHECK(test::inferred(scene, "IsNaN", {"x"}) == "bool[2,3]");
-    CHECK(test::inferred(scene, "Where", {"c", "b", "b"}) == "float32[2,3]");
-    CHECK(test::inferred(scene, "Cast", {"x"}, test::attributes("to=7")) == "int64[2,3]");
-    CHECK(test::inferred(scene, "CastLike", {"x", "i"}) == "int64[2,3]");
-}
-
 TEST_CASE("elementwise_rules: old operators fit the second input to the first", "[detail]") {
     const auto scene = test::inference_scene().open_input("x", {"N", "3", "H"}).input("b", {3});
     const auto fits = test::attributes("broadcast=1 axis=1");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/types/detail/fact_memo.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../inferred_types.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <cstdint>
@@ -43,8 +43,7 @@ TEST_CASE("fact_memo: infers once for nodes that inference cannot distinguish",
     graph.inner(5, test::whole_numbers("k", {~std::uint64_t{0}}));
     graph.inner(5, test::whole_numbers("l", {~std::uint64_t{0}}));
     graph.inner(5, test::whole_numbers("m", {~std::uint64_t{1}}));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     stemma::value_types types(model);
     d::fact_table table(model, types);
     d::fact_memo memo(table);

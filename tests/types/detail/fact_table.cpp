@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/types/detail/fact_table.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../inferred_types.hpp"
@@ -14,8 +15,7 @@ TEST_CASE("fact_table: starts with declared types and those of initializers",
     auto graph = test::graph({test::node("Add", {"x", "w", ""}, {"y"}, "sum")});
     graph.inner(11, test::typed_value("x", {2, 3}));
     graph.inner(5, test::whole_numbers("w", {4, 5}));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     stemma::value_types types(model);
     d::fact_table table(model, types);
     CHECK(table.opset() == 17);
@@ -34,8 +34,7 @@ TEST_CASE("fact_table: starts with declared types and those of initializers",
 TEST_CASE("fact_table: a sparse initializer has the extents of the whole", "[detail][fact_table]") {
     auto graph = test::graph({test::node("Relu", {"s"}, {"y"})});
     graph.inner(15, test::sparse_tensor("s").number(3, 6).number(3, 7));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     stemma::value_types types(model);
     const d::fact_table table(model, types);
     CHECK(table.input(0, 0).data_type == d::float_type);
@@ -50,10 +49,9 @@ TEST_CASE("fact_table: nodes have the opset that their function imports", "[deta
         "local", "Own", {"x"}, {"y"},
         {test::owner_node("If", {"x"}, {"y"}, {test::graph_attribute("then_branch", body)})});
     own.inner(9, test::opset("local", 1)).inner(9, test::opset("ai.onnx", 9));
-    const auto bytes = test::model(test::graph({test::node("Own", {"a"}, {"b"}, "call", "local")}))
-                           .inner(25, own)
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        test::model(test::graph({test::node("Own", {"a"}, {"b"}, "call", "local")}))
+            .inner(25, own));
     stemma::value_types types(model);
     const d::fact_table table(model, types);
     CHECK(table.opset_of(test::node_called(model, "call")) == 17);
@@ -61,8 +59,8 @@ TEST_CASE("fact_table: nodes have the opset that their function imports", "[deta
 }
 
 TEST_CASE("fact_table: known facts stay, new ones are added", "[detail][fact_table]") {
-    const auto bytes = test::model(test::graph({test::node("Own", {"x"}, {"y"}, "own")})).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        test::model(test::graph({test::node("Own", {"x"}, {"y"}, "own")})));
     stemma::value_types types(model);
     d::fact_table table(model, types);
     const auto y = model.first_output(0);
@@ -74,8 +72,8 @@ TEST_CASE("fact_table: known facts stay, new ones are added", "[detail][fact_tab
 }
 
 TEST_CASE("fact_table: drops excessively large facts", "[detail][fact_table]") {
-    const auto bytes = test::model(test::graph({test::node("Own", {"x"}, {"y"}, "own")})).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        test::model(test::graph({test::node("Own", {"x"}, {"y"}, "own")})));
     stemma::value_types types(model);
     d::fact_table table(model, types);
     table.set(0, 0, d::made(d::float_type, d::extents(d::max_extents + 1, 1)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/types/detail/given_constant.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../inferred_types.hpp"
 
@@ -20,12 +21,11 @@ test::message referring(const char* op, std::string_view name, std::string_view 
 /// What a Constant in the inner function has in its call by the outer one, which the main graph
 /// calls with an attribute `given`.
 stemma::detail::tensor_facts constant(std::string_view kind, const test::message& given) {
-    const auto bytes =
+    const test::built_model model(
         test::model(test::graph({test::node("Outer", {}, {"y"}, "", "f").inner(5, given)}))
             .inner(25, test::function("f", "Outer", {}, {"c"}, {referring("Inner", "a", "given")}))
-            .inner(25, test::function("f", "Inner", {}, {"c"}, {referring("Constant", kind, "a")}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+            .inner(25,
+                   test::function("f", "Inner", {}, {"c"}, {referring("Constant", kind, "a")})));
     const std::array<stemma::id, 2> calls{0, 1};
     return stemma::detail::given_constant(model, 2, calls);
 }

@@ -2,7 +2,6 @@
 #include <stemma/types/detail/infer_shapes.hpp>
 
 #include "../../catch.hpp"
-#include "../../find_in_model.hpp"
 #include "../../inferred_types.hpp"
 #include "../../model_files.hpp"
 
@@ -113,8 +112,7 @@ TEST_CASE("shape_inference: handles nodes in any order, and cycles", "[onnx][inf
         test::graph({test::node("Relu", {"b"}, {"c"}), test::node("Neg", {"a"}, {"b"}),
                      test::node("Add", {"a", "e"}, {"d"}), test::node("Add", {"a", "d"}, {"e"})});
     graph.inner(11, test::typed_value("a", {2, 3}));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     stemma::value_types types(model);
     stemma::detail::shape_inference inference(model, types);
     for (stemma::id value = 0; value < model.value_count(); ++value) {
@@ -130,30 +128,15 @@ TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]
                                   test::node("Own", {"b"}, {"q"}, "", "local")});
         graph.inner(11, test::typed_value("a", {2, first}));
         graph.inner(11, test::typed_value("b", {2, second}));
-        const auto bytes = test::model(graph)
-                               .inner(25, test::function("local", "Own", {"x"}, {"y"},
-                                                         {test::node("Relu", {"x"}, {"inner"}),
-                                                          test::node("Neg", {"inner"}, {"y"})}))
-                               .bytes();
-        const stemma::wire_model model(bytes);
-        stemma::value_types types(model);
-        stemma::detail::infer_shapes(model, types);
-        std::string text;
-        for (stemma::id value = 0; value < model.value_count(); ++value) {
-            const auto name = model.value_name(value);
-            if (name == "p" || name == "q" || name == "inner") {
-                const auto type = types.type_of(value);
-                text += std::string(name) + ":" +
-                        (type ? to_text(stemma::detail::describe_type(*type)) : "") + " ";
-            }
-        }
-        return text;
+        const test::inferred_model model(
+            test::model(graph).inner(25, test::function("local", "Own", {"x"}, {"y"},
+                                                        {test::node("Relu", {"x"}, {"inner"}),
+                                                         test::node("Neg", {"inner"}, {"y"})})));
+        return model.type_of("p") + " " + model.type_of("q") + " " +
+               model.type_of("inner", model.functions()[0].graph);
     };
-    CHECK(call(3, 3).find("inner:float32[2,3]") != std::string::npos);
-    const auto different = call(3, 4);
-    CHECK(different.find("p:float32[2,3]") != std::string::npos);
-    CHECK(different.find("q:float32[2,4]") != std::string::npos);
-    CHECK(different.find("inner:float32[2,?]") != std::string::npos);
+    CHECK(call(3, 3) == "float32[2,3] float32[2,3] float32[2,3]");
+    CHECK(call(3, 4) == "float32[2,3] float32[2,4] float32[2,?]");
 }
 
 TEST_CASE("infer_shapes: constants that a call passes are known in the function",
@@ -169,7 +152,7 @@ TEST_CASE("infer_shapes: constants that a call passes are known in the function"
     graph.inner(11, test::typed_value("x", {2, 6}));
     graph.inner(5, test::whole_numbers("shape", {3, 4}));
     graph.inner(5, test::whole_numbers("other", {12}));
-    const auto bytes =
+    const test::inferred_model model(
         test::model(graph)
             .inner(25, test::function(
                            "local", "Outer", {"a", "b"}, {"d"},
@@ -178,40 +161,23 @@ TEST_CASE("infer_shapes: constants that a call passes are known in the function"
                                 .inner(5, test::message().text(1, "value").text(21, "scale")),
                             test::node("Mul", {"c", "s"}, {"d"})}))
             .inner(25, test::function("local", "Inner", {"a", "b"}, {"c"},
-                                      {test::node("Reshape", {"a", "b"}, {"c"})}))
-            .bytes();
-    const stemma::wire_model model(bytes);
-    stemma::value_types types(model);
-    stemma::detail::infer_shapes(model, types);
-    const auto text_of = [&](const char* name) {
-        const auto type = types.type_of(test::value_called(model, name));
-        return type ? to_text(stemma::detail::describe_type(*type)) : "";
-    };
-    CHECK(text_of("p") == "float32[3,4]");
-    CHECK(text_of("q") == "float32[12]");
+                                      {test::node("Reshape", {"a", "b"}, {"c"})})));
+    CHECK(model.type_of("p") == "float32[3,4]");
+    CHECK(model.type_of("q") == "float32[12]");
 }
 
 TEST_CASE("infer_shapes: what a call declares is known in the function", "[onnx][infer_shapes]") {
     auto graph = test::graph({test::node("Own", {"a"}, {"p", "q"}, "", "local")});
     graph.inner(11, test::typed_value("a", {2}));
     graph.inner(12, test::typed_value("p", {3}));
-    const auto bytes =
-        test::model(graph)
-            .inner(25, test::function("local", "Own", {"x"}, {"u", "v"},
-                                      {test::node("Mystery", {"x"}, {"u"}, "", "other"),
-                                       test::node("Relu", {"u"}, {"v"})}))
-            .bytes();
-    const stemma::wire_model model(bytes);
-    stemma::value_types types(model);
-    stemma::detail::infer_shapes(model, types);
+    const test::inferred_model model(test::model(graph).inner(
+        25, test::function("local", "Own", {"x"}, {"u", "v"},
+                           {test::node("Mystery", {"x"}, {"u"}, "", "other"),
+                            test::node("Relu", {"u"}, {"v"})})));
     const auto function = model.functions()[0].graph;
-    for (const auto value :
-         {test::value_called(model, "u", function), test::value_called(model, "v", function),
-          test::value_called(model, "q")}) {
-        const auto type = types.type_of(value);
-        REQUIRE(type);
-        CHECK(to_text(stemma::detail::describe_type(*type)) == "float32[3]");
-    }
+    CHECK(model.type_of("u", function) == "float32[3]");
+    CHECK(model.type_of("v", function) == "float32[3]");
+    CHECK(model.type_of("q") == "float32[3]");
 }
 
 TEST_CASE("infer_shapes: infers a function as often as it is called", "[onnx][infer_shapes]") {
@@ -238,12 +204,7 @@ TEST_CASE("infer_shapes: infers a function as often as it is called", "[onnx][in
                                              chain(leaf ? "Relu" : "F" + std::to_string(i + 1),
                                                    leaf ? "" : "local")));
         }
-        const auto bytes = message.bytes();
-        const stemma::wire_model model(bytes);
-        stemma::value_types types(model);
-        stemma::detail::infer_shapes(model, types);
-        const auto type = types.type_of(model.graph(0).outputs.at(0));
-        return type ? to_text(stemma::detail::describe_type(*type)) : "";
+        return test::inferred_model(message).type_of(last);
     };
     CHECK(type_after(40, 1) == "float32[2,3]");
     CHECK(type_after(10, 4) == "float32[2,3]");
@@ -259,10 +220,7 @@ TEST_CASE("infer_shapes: handles endless recursion of functions", "[onnx][infer_
                                          {test::node(next, {"a"}, {"b"}, "", "local"),
                                           test::node(next, {"b"}, {"c"}, "", "local")}));
     }
-    const auto bytes = message.bytes();
-    const stemma::wire_model model(bytes);
-    stemma::value_types types(model);
-    CHECK_NOTHROW(stemma::detail::infer_shapes(model, types));
+    CHECK_NOTHROW(test::inferred_model(message));
 }
 
 TEST_CASE("infer_shapes: ignores unknown operators and newer operator sets",

@@ -19,11 +19,6 @@ std::string fused(const test::inference_scene& scene, const char* op, const test
 
 } // namespace
 
-TEST_CASE("layer_rules: normalization keeps the shape", "[detail]") {
-    const auto scene = test::inference_scene().input("x", {2, 3, 4}).weight("s", {4});
-    CHECK(test::inferred(scene, "LayerNormalization", {"x", "s", "s"}) == "float32[2,3,4]");
-}
-
 TEST_CASE("layer_rules: attributes name the types of statistics and of dequantized values",
           "[detail]") {
     auto scene = test::inference_scene().input("x", {2, 4}).input("q", {2, 4}, 3).weight("s", {4});
@@ -49,17 +44,10 @@ TEST_CASE("layer_rules: a function's own opset decides the types of its results"
         if (of_function != 0) {
             own.inner(9, test::opset("", of_function));
         }
-        const auto bytes = test::model(graph, 8, of_model).inner(25, own).bytes();
-        const stemma::wire_model model(bytes);
-        stemma::value_types types(model);
-        stemma::detail::infer_shapes(model, types);
+        const test::inferred_model model(test::model(graph, 8, of_model).inner(25, own));
         std::string text;
-        for (stemma::id value = 0; value < model.value_count(); ++value) {
-            if (model.graph_of_value(value) == 0 && model.value_name(value) != "x") {
-                const auto type = types.type_of(value);
-                text += std::string(model.value_name(value)) + ":" +
-                        (type ? to_text(stemma::detail::describe_type(*type)) : "") + " ";
-            }
+        for (const char* value : {"y", "z", "m"}) {
+            text.append(value).append(":").append(model.type_of(value)).append(" ");
         }
         return text;
     };
@@ -69,45 +57,9 @@ TEST_CASE("layer_rules: a function's own opset decides the types of its results"
     CHECK(mask_with(12, 1000) == "y: z:float32[2,3] m:bool[2,3] ");
 }
 
-TEST_CASE("layer_rules: fused operators have the types of the unfused ones", "[detail]") {
-    const auto scene = test::inference_scene()
-                           .input("x", {1, 3, 8, 9})
-                           .input("m", {6, 7})
-                           .weight("w", {6, 3, 3, 3})
-                           .weight("v", {7, 5})
-                           .weight("b", {9});
-    CHECK(fused(scene, "FusedConv", {"x", "w"}, test::attributes("pads=[1,1,1,1]")) ==
-          "float32[1,6,8,9]");
-    CHECK(fused(scene, "FusedGemm", {"m", "v"}) == "float32[6,5]");
-    for (const char* op : {"Gelu", "QuickGelu", "FastGelu"}) {
-        CHECK(fused(scene, op, {"m"}) == "float32[6,7]");
-    }
-    CHECK(fused(scene, "BiasGelu", {"x", "b"}) == "float32[1,3,8,9]");
-    CHECK(fused(scene, "SkipLayerNormalization", {"x", "x", "b"}) == "float32[1,3,8,9]");
-    CHECK(fused(scene, "SkipLayerNormalization", {"x", "x", "b"}, {}, {"y", "", "", "sum"}) ==
-          "float32[1,3,8,9]");
-}
-
-TEST_CASE("layer_rules: attention has a row per query row", "[detail]") {
-    const auto scene = test::inference_scene()
-                           .input("x", {2, 4, 6})
-                           .input("packed", {2, 4, 3, 3, 8})
-                           .weight("w", {6, 18});
-    CHECK(fused(scene, "Attention", {"x", "w"}) == "float32[2,4,6]");
-    CHECK(fused(scene, "Attention", {"x", "w"}, {}, {"y", "kept"}) == "float32[2,2,?,?,?]");
+TEST_CASE("layer_rules: attention has a row per query row, also of packed ones", "[detail]") {
+    const auto scene = test::inference_scene().input("packed", {2, 4, 3, 3, 8});
     CHECK(fused(scene, "MultiHeadAttention", {"packed"}) == "float32[2,4,24]");
-    CHECK(fused(scene, "GroupQueryAttention", {"x"}, {}, {"y", "keys", "values"}) ==
-          "float32[2,?,?,?]");
-    CHECK(fused(scene, "RotaryEmbedding", {"x"}) == "float32[2,4,6]");
-}
-
-TEST_CASE("layer_rules: embeddings are rows of the word table", "[detail]") {
-    const std::uint64_t numbers = 6;
-    const auto scene =
-        test::inference_scene().input("ids", {2, 4}, numbers).weight("words", {30, 6});
-    CHECK(fused(scene, "EmbedLayerNormalization", {"ids", "ids", "words"}) == "float32[2,4,6]");
-    CHECK(fused(scene, "EmbedLayerNormalization", {"ids", "ids", "words"}, {}, {"y", "last"}) ==
-          "int32[2]");
 }
 
 TEST_CASE("layer_rules: ignores other operators, and these names in other domains", "[detail]") {

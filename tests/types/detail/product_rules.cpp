@@ -21,19 +21,6 @@ std::string fused(const test::inference_scene& scene, const char* op, const test
 
 } // namespace
 
-TEST_CASE("product_rules: products", "[detail]") {
-    const auto scene = test::inference_scene()
-                           .input("x", {2, 3, 4})
-                           .input("v", {4})
-                           .input("m", {6, 7})
-                           .weight("w", {4, 5});
-    CHECK(test::inferred(scene, "MatMul", {"x", "w"}) == "float32[2,3,5]");
-    CHECK(test::inferred(scene, "MatMul", {"x", "v"}) == "float32[2,3]");
-    CHECK(test::inferred(scene, "MatMul", {"v", "w"}) == "float32[5]");
-    CHECK(test::inferred(scene, "Gemm", {"m", "w"}, test::attributes("transA=1 transB=1")) ==
-          "float32[7,4]");
-}
-
 TEST_CASE("product_rules: sums over letters", "[detail]") {
     const auto scene =
         test::inference_scene().input("x", {2, 3, 4}).input("w", {5, 4}).input("z", {2});
@@ -87,23 +74,6 @@ TEST_CASE("product_rules: a product whose batch is transposed has its first exte
           "float32[2,4,3,6]");
     CHECK(fused(turned, "FusedMatMul", {"b", "a"},
                 {set("transBatchA"), set("transBatchB"), set("transA")}) == "float32[2,4,6,3]");
-}
-
-TEST_CASE("product_rules: products of quantized weights have the type of the other factor",
-          "[detail]") {
-    const std::uint64_t bytes = 2;
-    const auto scene = test::inference_scene()
-                           .input("a", {2, 4, 3})
-                           .input("q", {4, 3}, bytes)
-                           .weight("scale", {1})
-                           .weight("w", {3, 5});
-    CHECK(fused(scene, "DynamicQuantizeMatMul", {"a", "w"}) == "float32[2,4,5]");
-    CHECK(fused(scene, "MatMulIntegerToFloat", {"q", "w", "scale", "scale"}) == "float32[4,5]");
-    for (const char* op : {"MatMulNBits", "MatMulBnb4"}) {
-        CHECK(fused(scene, op, {"a", "w"}, test::attributes("N=7")) == "float32[2,4,7]");
-    }
-    CHECK(fused(scene, "QLinearAdd", {"q", "scale", "q", "q"}) == "uint8[4,3]");
-    CHECK(fused(scene, "QLinearSigmoid", {"q", "scale"}) == "uint8[4,3]");
 }
 
 } // namespace test::types_detail_product_rules

@@ -6,16 +6,6 @@
 
 namespace test::types_detail_reduction_rules {
 
-TEST_CASE("reduction_rules: reductions", "[detail]") {
-    const auto scene = test::inference_scene().input("x", {2, 3, 4});
-    CHECK(test::inferred(scene, "ReduceMean", {"x"}, test::attributes("axes=[1]")) ==
-          "float32[2,1,4]");
-    CHECK(test::inferred(scene, "ReduceMean", {"x"}, test::attributes("axes=[1] keepdims=0")) ==
-          "float32[2,4]");
-    CHECK(test::inferred(scene, "ArgMax", {"x"}, test::attributes("axis=2 keepdims=0")) ==
-          "int64[2,3]");
-}
-
 TEST_CASE("reduction_rules: without axes, all are reduced or none", "[detail]") {
     const auto scene = test::inference_scene().input("x", {2, 3}).numbers("none", {});
     const auto drops = test::int_attribute("keepdims", 0);

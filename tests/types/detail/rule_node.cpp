@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/types/detail/rule_node.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../inferred_types.hpp"
 
@@ -14,8 +15,7 @@ TEST_CASE("rule_node: reads inputs, attributes and constants, and records output
          test::node("Shape", {"x"}, {"s"})});
     graph.inner(11, test::typed_value("x", {2, 3}));
     graph.inner(5, test::whole_numbers("w", {4, 5}));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     stemma::value_types types(model);
     d::fact_table table(model, types);
     const d::rule_node node(table, 0);

@@ -66,15 +66,4 @@ TEST_CASE("shape_rules: a zero copies the extent of the input, unless zeros are 
     CHECK(test::inferred(s, "Reshape", {"u", "literal"}, {allowed}) == "float32[0,5]");
 }
 
-TEST_CASE("shape_rules: extents are joined and repeated", "[detail]") {
-    auto s = scene().numbers("repeats", {1, 2, 3});
-    CHECK(test::inferred(s, "Flatten", {"x"}) == "float32[2,12]");
-    CHECK(test::inferred(s, "Flatten", {"x"}, test::attributes("axis=0")) == "float32[1,24]");
-    CHECK(test::inferred(s, "Flatten", {"x"},
-                         {test::int_attribute("axis", static_cast<std::uint64_t>(-1))}) ==
-          "float32[6,4]");
-    CHECK(test::inferred(s, "Tile", {"x", "repeats"}) == "float32[2,6,12]");
-    CHECK(test::inferred(s, "Tile", {"x", "i"}) == "float32[?,?,?]");
-}
-
 } // namespace test::types_detail_shape_rules
