@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/align/comparable_graph.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../operator_scene.hpp"
 #include "../wire_builder.hpp"
@@ -40,11 +41,9 @@ TEST_CASE("comparable_graph: has operators and values as added", "[align]") {
 }
 
 TEST_CASE("comparable: takes wiring, types and parameters from a view of operators", "[align]") {
-    const auto bytes = test::model(test::graph({test::node("MatMul", {"x", "w"}, {"y"}, "a"),
-                                                test::node("Relu", {"y"}, {"z"}, "b")},
-                                               {"x"}, {"z"}, {"w"}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(test::graph(
+        {test::node("MatMul", {"x", "w"}, {"y"}, "a"), test::node("Relu", {"y"}, {"z"}, "b")},
+        {"x"}, {"z"}, {"w"})));
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     const auto graph = stemma::comparable(ops);
     REQUIRE(graph.operator_count() == 2);
@@ -57,12 +56,10 @@ TEST_CASE("comparable: takes wiring, types and parameters from a view of operato
 }
 
 TEST_CASE("comparable: outputs are in the order of their ports, however they are read", "[align]") {
-    const auto bytes = test::model(test::graph({test::node("Split", {"x"}, {"y", "z"}, "a"),
-                                                test::node("Relu", {"z"}, {"p"}, "b"),
-                                                test::node("Neg", {"y"}, {"q"}, "c")},
-                                               {"x"}, {"p", "q"}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(
+        test::graph({test::node("Split", {"x"}, {"y", "z"}, "a"),
+                     test::node("Relu", {"z"}, {"p"}, "b"), test::node("Neg", {"y"}, {"q"}, "c")},
+                    {"x"}, {"p", "q"})));
     const auto graph = stemma::comparable(stemma::onnx_operators<stemma::wire_model>(model));
     REQUIRE(graph.outputs(0).size() == 2);
     CHECK(graph.inputs(1)[0] == graph.outputs(0)[1]);

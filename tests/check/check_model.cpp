@@ -3,12 +3,11 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/write_tagged.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -68,9 +67,7 @@ TEST_CASE("write_json: counts what it lists") {
     const std::vector<stemma::finding> findings{
         {"a.b", 2, "is wrong", stemma::severity::error, "node"},
         {"a.c", stemma::no_id, "is odd", stemma::severity::warning, "model"}};
-    stemma::string_sink sink;
-    stemma::write_json(sink, findings, opened.model(), "bert");
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(findings, opened.model(), "bert");
     CHECK(json["schema"] == "stemma.validate/1");
     CHECK(json["valid"] == false);
     CHECK(json["errors"] == 1);

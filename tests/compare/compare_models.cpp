@@ -3,15 +3,14 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../tagged_bytes.hpp"
 #include "../wire_builder.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <numeric>
@@ -24,13 +23,6 @@ namespace test::compare_compare_models {
 namespace {
 
 using stemma::id;
-
-nlohmann::json written(const stemma::model_comparison& comparison,
-                       const stemma::attributed_model& a, const stemma::attributed_model& b) {
-    stemma::string_sink sink;
-    stemma::write_json(sink, comparison, a, b);
-    return nlohmann::json::parse(sink.text);
-}
 
 std::vector<id> each_itself(const test::tagged_model& model) {
     std::vector<id> nodes(model.model.node_count());
@@ -54,7 +46,7 @@ TEST_CASE("compare_models: a model is equal to itself") {
     CHECK(comparison.same_initializers > 0);
     REQUIRE(comparison.tags);
     CHECK(comparison.tags->same == opened.model().node_count());
-    const auto json = written(comparison, opened, opened);
+    const auto json = test::json_of(comparison, opened, opened);
     CHECK(json["schema"] == "stemma.compare/1");
     CHECK(json["equal"] == true);
     CHECK(json["structure"]["difference"].is_null());
@@ -73,7 +65,7 @@ TEST_CASE("compare_models: reports differences in all requested parts") {
     CHECK(!tags.structure);
     CHECK(tags.initializers.empty());
     CHECK(tags.tags->same == all.tags->same);
-    const auto json = written(tags, a, b);
+    const auto json = test::json_of(tags, a, b);
     CHECK(!json.contains("structure"));
     CHECK(!json.contains("initializers"));
     CHECK(json["tags"]["appeared"].size() == all.tags->appeared.size());
@@ -82,12 +74,10 @@ TEST_CASE("compare_models: reports differences in all requested parts") {
 
 TEST_CASE("compare_models: another operator set is a difference of the structure only") {
     const auto opened = [](std::uint64_t opset) {
-        auto bytes =
+        return test::in_memory(
             test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "/a/Relu")}, {"x"}, {"y"}), 8,
                         opset)
-                .bytes();
-        return stemma::attributed_model(stemma::mapped_file::holding(std::move(bytes), "memory"),
-                                        {});
+                .bytes());
     };
     const auto comparison = stemma::compare_models(opened(17), opened(18));
     REQUIRE(comparison.structure);

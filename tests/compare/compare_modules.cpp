@@ -3,12 +3,11 @@
 
 #include "../captured_model.hpp"
 #include "../catch.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/io/detail/json_stream.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/open/attributed_model.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 
@@ -61,9 +60,7 @@ TEST_CASE("compare_modules: lists the differing nodes of modules with different 
           comparison.first_nodes - comparison.matched_nodes);
     CHECK(comparison.difference.only_second.size() ==
           comparison.second_nodes - comparison.matched_nodes);
-    stemma::string_sink sink;
-    stemma::write_json(sink, comparison, bert.opened, bert.opened, true);
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(comparison, bert.opened, bert.opened, true);
     CHECK(json["schema"] == "stemma.module_diff/1");
     CHECK(json["same_function"] == false);
     CHECK(json["first"]["module"] == "encoder.layer.0.output");

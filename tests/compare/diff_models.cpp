@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../chain_graph.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
@@ -23,14 +24,10 @@ namespace {
 
 using stemma::no_id;
 
-stemma::attributed_model in_memory(std::string bytes) {
-    return {stemma::mapped_file::holding(std::move(bytes), "memory"), {}};
-}
-
 /// Returns: by changed module, its path in either model and the changes: `a.b rewired`.
 std::vector<std::string> model_changes(const test::message& first, const test::message& second) {
-    const auto a = in_memory(first.bytes());
-    const auto b = in_memory(second.bytes());
+    const auto a = test::in_memory(first.bytes());
+    const auto b = test::in_memory(second.bytes());
     CHECK(stemma::diff_models(a, a).is_equal());
     CHECK(stemma::diff_models(b, b).is_equal());
     std::vector<std::string> changes;
@@ -98,7 +95,7 @@ TEST_CASE("diff_models: reports a changed byte of a weight at its module") {
     const auto tensor = model.tensors()[0];
     auto other = bytes;
     other[tensor.message.begin + tensor.message.size - 1] ^= 0x10;
-    const auto b = in_memory(other);
+    const auto b = test::in_memory(other);
     const auto diff = stemma::diff_models(a, b);
     REQUIRE(diff.modules.size() == 1);
     CHECK(diff.modules[0].changes == std::vector{stemma::model_diff::change::weights});
@@ -116,7 +113,7 @@ TEST_CASE("diff_models: weights whose data neither model has are counted") {
                        .text(8, "fc.weight")
                        .inner(13, test::entry("location", "absent.bin"))
                        .number(14, 1));
-    const auto a = in_memory(test::model(graph).bytes());
+    const auto a = test::open_graph(graph);
     const auto diff = stemma::diff_models(a, a);
     CHECK(diff.is_equal());
     CHECK(diff.compared_weights == 1);
@@ -134,7 +131,7 @@ TEST_CASE("diff_models: a caller of a function with other weights is not the sam
             bytes[tensor.message.begin + tensor.message.size - 1] ^= 0x10;
         }
     }
-    const auto diff = stemma::diff_models(a, in_memory(bytes));
+    const auto diff = stemma::diff_models(a, test::in_memory(bytes));
     REQUIRE(diff.modules.size() == 1);
     CHECK(diff.same_modules == diff.paired_modules - 1);
 }
@@ -163,8 +160,7 @@ TEST_CASE("diff_models: the code in docs/diff.md works") {
     auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const auto tensor = first.model().tensors()[0];
     bytes[tensor.message.begin + tensor.message.size - 1] ^= 0x10;
-    const stemma::attributed_model second(stemma::mapped_file::holding(std::move(bytes), "memory"),
-                                          {});
+    const auto second = test::in_memory(std::move(bytes));
     std::vector<std::string> names;
     const auto diff = stemma::diff_models(first, second, {.tolerance = 1e-3});
     for (const auto& entry : diff.modules) {

@@ -3,10 +3,10 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/compare/diff_models.hpp>
-#include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
@@ -25,9 +25,7 @@ using test::node;
 std::vector<node_link> links_of(const std::vector<test::message>& before,
                                 const std::vector<test::message>& after) {
     const auto open = [](const std::vector<test::message>& nodes) {
-        auto bytes = test::model(test::graph(nodes, {"x"}, {"y"}, {"l.w"})).bytes();
-        return stemma::attributed_model(stemma::mapped_file::holding(std::move(bytes), "memory"),
-                                        {});
+        return test::open_graph(test::graph(nodes, {"x"}, {"y"}, {"l.w"}));
     };
     const auto first = open(before);
     const auto second = open(after);
@@ -65,7 +63,7 @@ TEST_CASE(
                                  node("Tanh", {"b"}, {"y"})},
                                 {"x"}, {"y"}))
             .bytes();
-    const stemma::attributed_model model(stemma::mapped_file::holding(bytes, "memory"), {});
+    const auto model = test::in_memory(bytes);
     stemma::model_diff swapped;
     swapped.nodes = stemma::detail::node_match(3, 3);
     swapped.nodes.add(0, 1);
@@ -77,7 +75,7 @@ TEST_CASE(
         test::model(
             test::graph({node("Sign", {"x"}, {"q"}), node("Neg", {"q"}, {"r"})}, {"x"}, {"r"}))
             .bytes();
-    const stemma::attributed_model unrelated(stemma::mapped_file::holding(other, "memory"), {});
+    const auto unrelated = test::in_memory(other);
     stemma::model_diff partners;
     partners.nodes = stemma::detail::node_match(3, 2);
     partners.nodes.add(2, 1);

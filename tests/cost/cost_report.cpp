@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/output_file.hpp>
@@ -39,9 +40,8 @@ TEST_CASE("write_json: the code in docs/library.md works", "[cost]") {
 
 TEST_CASE("write_csv: a row for each module", "[cost]") {
     const auto model = stemma::open(test::fixture("mlp/model.onnx"));
-    stemma::string_sink csv;
-    stemma::write_csv(csv, stemma::find_cost(model), model);
-    CHECK(static_cast<std::size_t>(std::count(csv.text.begin(), csv.text.end(), '\n')) ==
+    const auto csv = test::csv_of(stemma::find_cost(model), model);
+    CHECK(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')) ==
           model.modules().size() + 1);
 }
 

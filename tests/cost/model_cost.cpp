@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../inferred_types.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../operator_scene.hpp"
 
 #include <stemma/error.hpp>
@@ -20,7 +21,7 @@ namespace test::cost_model_cost {
 namespace {
 
 stemma::model_cost cost_of(const std::string& bytes, const stemma::cost_options& options = {}) {
-    stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "memory"), {});
+    auto opened = test::in_memory(bytes);
     return stemma::find_cost(opened, options);
 }
 

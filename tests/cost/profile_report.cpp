@@ -3,17 +3,13 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../written_text.hpp"
 
 #include <string>
 
 namespace test::cost_profile_report {
 
 using stemma::no_id;
-
-struct text {
-    std::string all;
-    void write(std::string_view part) { all.append(part); }
-};
 
 TEST_CASE("compare_times: pairs modules by path, with times per run", "[profile]") {
     const stemma::attributed_model mlp(test::fixture("mlp/model.onnx"), {});
@@ -34,10 +30,9 @@ TEST_CASE("compare_times: pairs modules by path, with times per run", "[profile]
     CHECK(pairs[0].after == 50);
     CHECK(pairs[1].first == pairs[1].second);
     CHECK(mlp.modules().path(pairs[1].first) == "fc1");
-    text csv;
-    stemma::write_csv(csv, first, second);
-    CHECK(csv.all == "module,class,first_us,second_us,difference_us,first_own_us,second_own_us\n"
-                     ",,20,50,30,0,0\nfc1,,20,50,30,20,50\n(unmatched),,0,7,7,0,7\n");
+    CHECK(test::csv_of(first, second) ==
+          "module,class,first_us,second_us,difference_us,first_own_us,second_own_us\n"
+          ",,20,50,30,0,0\nfc1,,20,50,30,20,50\n(unmatched),,0,7,7,0,7\n");
 
     stemma::profile three;
     three.add({other.model().name(0), "", "", 5});

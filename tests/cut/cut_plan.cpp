@@ -2,6 +2,7 @@
 #include <stemma/cut/cut_plan.hpp>
 
 #include "../catch.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/tagging/name_modules.hpp>
@@ -41,10 +42,8 @@ TEST_CASE("write_json: lists written parts, and reasons for refused ones", "[onn
     cut_record refused{0, 1, "", {}, {"y"}, stemma::cut_refusal::non_convex, "a way", false};
     CHECK_FALSE(written.is_refused());
     CHECK(refused.is_refused());
-    stemma::string_sink sink;
     const std::vector<cut_record> records{written, refused};
-    stemma::write_json(sink, records, "model.onnx", tree, tags);
-    const auto read = nlohmann::json::parse(sink.text);
+    const auto read = test::json_of(records, "model.onnx", tree, tags);
     CHECK(read.at("schema") == "stemma.cuts/1");
     CHECK(read.at("source") == "model.onnx");
     REQUIRE(read.at("cuts").size() == 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/evidence/rebuild_tree.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../model_with_metadata.hpp"
 #include "../operator_scene.hpp"
@@ -51,14 +52,12 @@ TEST_CASE("rebuild_tree: combines modules of scopes and of parameters") {
 }
 
 TEST_CASE("rebuild_tree: modules are in the order of use, whatever the names of operators end in") {
-    const auto bytes =
+    const test::built_model model(
         test::model(test::graph({test::node("Conv", {"x"}, {"a"}, "net/conv_1/BiasAdd"),
                                  test::node("Relu", {"a"}, {"b"}, "net/act/Relu"),
                                  test::node("Conv", {"b"}, {"c"}, "net/conv_2/BiasAdd"),
                                  test::node("Add", {"a", "c"}, {"y"}, "net/sum/Add")},
-                                {"x"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+                                {"x"}, {"y"})));
     const auto tree =
         stemma::rebuild_tree(stemma::onnx_operators<stemma::wire_model>(model)).modules;
     texts names;

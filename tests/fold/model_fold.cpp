@@ -3,9 +3,11 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
@@ -14,8 +16,6 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/write_tagged.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -115,7 +115,7 @@ TEST_CASE("model_fold: what functions do not keep comes back") {
             .inner(14, test::message().text(1, "pkg.stemma.fold.modules").text(2, "{}"))
             .bytes();
     const test::scratch_folder folder;
-    const stemma::attributed_model opened(stemma::mapped_file::holding(before, "m.onnx"), {});
+    const auto opened = test::in_memory(before, "m.onnx");
     const stemma::model_fold folded(
         opened, stemma::fold_options<>{.selection = stemma::all_modules{}, .least = 2});
     CHECK(!folded.was_tagged());
@@ -221,9 +221,7 @@ TEST_CASE("write_json: lists functions and calls of the plan") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
                                           captured("bert_micro"));
     const stemma::model_fold folded(opened, stemma::module_folding{});
-    stemma::string_sink sink;
-    stemma::write_json(sink, folded, opened, 7);
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(folded, opened, 7U);
     CHECK(json["schema"] == "stemma.folds/1");
     CHECK(json["folded_bytes"] == 7);
     CHECK(json["functions"].size() == folded.plan().functions.size());

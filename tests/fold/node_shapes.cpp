@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/fold/node_shapes.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
 
@@ -15,8 +16,7 @@ using test::message;
 
 /// Whether the first two nodes of a graph have one shape; then their hashes are equal, too.
 bool alike(const message& a, const message& b) {
-    const auto bytes = test::model(test::graph({a, b}, {"x", "z"})).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(test::graph({a, b}, {"x", "z"})));
     const stemma::graph_contents contents(model);
     const stemma::node_shapes shapes(model, contents);
     std::vector<stemma::id> nodes;
@@ -52,8 +52,7 @@ TEST_CASE("node_shapes: constants may differ on request, but not in name and typ
         return message().text(1, name).number(3, value).number(20, 2);
     };
     const auto alike_but_for_values = [](const message& a, const message& b) {
-        const auto bytes = test::model(test::graph({a, b}, {"x", "z"})).bytes();
-        const stemma::wire_model model(bytes);
+        const test::built_model model(test::model(test::graph({a, b}, {"x", "z"})));
         const stemma::graph_contents contents(model);
         const stemma::node_shapes shapes(model, contents);
         CHECK(!shapes.equal(0, 1));

@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../numerics_scene.hpp"
+#include "../written_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -137,9 +138,7 @@ TEST_CASE("compare_numerics: the JSON report agrees", "[numerics][compare_numeri
     const test::observed b(s.folder, "b", test::two_modules(),
                            {{"x", {1, 2}}, {"t", {0, 0}}, {"u", {1, 2}}, {"y", {2, 4}}});
     const auto report = stemma::compare_numerics(s.a.get(), b.get());
-    stemma::string_sink sink;
-    stemma::write_json(sink, report, s.a.get(), b.get());
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(report, s.a.get(), b.get());
     CHECK(json["schema"] == "stemma.numerics/1");
     CHECK(json["first"]["module"] == "a.fc");
     CHECK(json["first"]["value"] == "t");

@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../numerics_scene.hpp"
+#include "../opened_graph.hpp"
 #include "../scratch_folder.hpp"
 
 #include <nlohmann/json.hpp>
@@ -66,8 +67,7 @@ TEST_CASE("probe_model: adds outputs, and keeps every other byte", "[numerics][p
 
 TEST_CASE("probe_model: shared values are exposed once, and no more than requested",
           "[numerics][probe_model]") {
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto opened = test::in_memory(test::two_modules(), "two.onnx");
     const stemma::model_prober all(opened);
     CHECK(all.added().size() == 2); // t and u; y is an output already
     std::vector<bool> root(opened.modules().size(), false);
@@ -85,7 +85,7 @@ TEST_CASE("probe_model: omits and reports values of unknown type", "[numerics][p
                                  test::node("Relu", {"t"}, {"y"}, "/b/Relu")},
                                 {"x"}, {"y"}))
             .bytes();
-    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "a.onnx"), {});
+    const auto opened = test::in_memory(bytes, "a.onnx");
     const stemma::model_prober prober(opened);
     CHECK(prober.added().empty());
     REQUIRE(prober.left_out().size() == 1);
@@ -125,7 +125,7 @@ TEST_CASE("probe_model: adds outputs at the end of a graph in several chunks",
             .inner(7, test::graph({test::node("Relu", {"t"}, {"y"}, "/b/Relu")}, {}, {"y"}))
             .inner(8, test::message().number(2, 17))
             .bytes();
-    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "a.onnx"), {});
+    const auto opened = test::in_memory(bytes, "a.onnx");
     CHECK(outputs_of(stemma::model_prober(opened).bytes()) == std::vector<std::string>{"y", "t"});
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("probe_model: refuses a model that defines a value twice", "[numerics]
                                                 test::node("Abs", {"v"}, {"y"}, "/c/Abs")},
                                                {"x"}, {"y"}))
                            .bytes();
-    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "m"), {});
+    const auto opened = test::in_memory(bytes, "m");
     CHECK_THROWS_WITH(stemma::model_prober(opened), Catch::Contains("v: the model defines"));
 }
 

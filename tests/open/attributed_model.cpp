@@ -6,6 +6,7 @@
 #include "../catch.hpp"
 #include "../find_in_model.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../scratch_folder.hpp"
 #include "../tagged_bytes.hpp"
 #include "../wire_builder.hpp"
@@ -164,12 +165,8 @@ TEST_CASE("attributed_model: opens bytes in memory like their file", "[attribute
 TEST_CASE("attributed_model: rejects bytes that are not a model, by the given name",
           "[attributed_model]") {
     std::string bytes = "\x0a";
-    CHECK_THROWS_WITH(
-        [&] {
-            stemma::attributed_model opened(
-                stemma::mapped_file::holding(std::move(bytes), "upload"), {});
-        }(),
-        Catch::Matchers::StartsWith("upload: "));
+    CHECK_THROWS_WITH([&] { auto opened = test::in_memory(std::move(bytes), "upload"); }(),
+                      Catch::Matchers::StartsWith("upload: "));
 }
 
 TEST_CASE("attributed_model: named nodes with a capture are exact") {
@@ -407,9 +404,7 @@ TEST_CASE("attributed_model: numbers of modules in a record are those of its own
     const auto tree = builder.build();
     test::tagged_model tagged(bytes, &tree);
     tagged.from_model = true;
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(tagged.write({.metadata = false, .model = true}), "a.onnx"),
-        {});
+    const auto opened = test::in_memory(tagged.write({.metadata = false, .model = true}), "a.onnx");
     std::vector<std::string> paths;
     for (const auto& attribution : opened.tags().attributions) {
         paths.push_back(opened.modules().path(attribution.module));

@@ -2,13 +2,13 @@
 #include "../catch.hpp"
 #include "../count_of.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/link_nodes.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma_report/html_diff.hpp>
 
@@ -84,8 +84,7 @@ TEST_CASE(
         auto graph = test::graph({test::node("MatMul", {"x", "fc.weight"}, {"y"}, "/fc/MatMul")},
                                  {"x"}, {"y"});
         graph.inner(5, test::message(weight).text(9, bytes));
-        return stemma::attributed_model(
-            stemma::mapped_file::holding(test::model(graph).bytes(), name), {});
+        return test::in_memory(test::model(graph).bytes(), name);
     };
     constexpr std::uint64_t float32 = 1;
     constexpr std::uint64_t int32 = 6;
@@ -112,9 +111,7 @@ TEST_CASE("write_html_diff: texts of models stay texts, and the page loads no fi
     const std::string name = "</script><script>alert(1)</script>";
     const auto bytes =
         test::model(test::graph({test::node("Relu", {"x"}, {"y"}, name)}, {"x"}, {"y"})).bytes();
-    const auto open = [&] {
-        return stemma::attributed_model(stemma::mapped_file::holding(bytes, name), {});
-    };
+    const auto open = [&] { return test::in_memory(bytes, name); };
     const auto first = open();
     const auto second = open();
     const auto page = page_of(std::array{&first, &second});

@@ -2,12 +2,12 @@
 #include "../catch.hpp"
 #include "../count_of.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma_report/html_report.hpp>
 
@@ -73,7 +73,7 @@ TEST_CASE("write_html_report: texts of a model stay texts") {
     const std::string name = "</script><script>alert(1)</script>";
     const auto bytes =
         test::model(test::graph({test::node("Relu", {"x"}, {"y"}, name)}, {"x"}, {"y"})).bytes();
-    stemma::attributed_model opened(stemma::mapped_file::holding(bytes, name), {});
+    auto opened = test::in_memory(bytes, name);
     const auto page = report_of(opened);
     CHECK(page.find(name) == page.npos);
     CHECK(page.find("<script>alert") == page.npos);
@@ -125,7 +125,7 @@ TEST_CASE("write_html_report: has graphs, their owners, and shape arithmetic") {
 
 TEST_CASE("write_html_report: style and script are in the page, which loads no file") {
     const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"y"})})).bytes();
-    stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "model"), {});
+    auto opened = test::in_memory(bytes, "model");
     const auto page = report_of(opened);
     CHECK(page.starts_with("<!DOCTYPE html>\n<html"));
     CHECK(page.ends_with("</html>\n"));

@@ -3,10 +3,10 @@
 
 #include "../catch.hpp"
 #include "../numerics_scene.hpp"
+#include "../opened_graph.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
-
-#include <nlohmann/json.hpp>
+#include "../written_text.hpp"
 
 #include <map>
 #include <string>
@@ -48,8 +48,7 @@ stemma::module_placement place(const stemma::attributed_model& opened, const cha
 } // namespace
 
 TEST_CASE("placement: reads where modules run from a log") {
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto opened = test::in_memory(test::two_modules(), "two.onnx");
     const auto placement = place(opened, log);
     std::map<std::string, stemma::module_placement::counts> counts;
     for (stemma::id m = 0; m < placement.modules.size(); ++m) {
@@ -63,9 +62,7 @@ TEST_CASE("placement: reads where modules run from a log") {
     CHECK(counts.at("b") == stemma::module_placement::counts{{cpu, 1}});
     CHECK(placement.unmatched == 1);
     CHECK(placement.unplaced == 0);
-    stemma::string_sink sink;
-    stemma::write_json(sink, placement, opened);
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(placement, opened);
     CHECK(json["schema"] == "stemma.placement/1");
     CHECK(json["modules"][0]["providers"][cpu] == 2);
 }
@@ -75,7 +72,7 @@ TEST_CASE("placement: nodes of one name match one node of the log") {
                                                 test::node("Relu", {"r"}, {"y"}, "n")},
                                                {"x"}, {"y"}))
                            .bytes();
-    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "twice.onnx"), {});
+    const auto opened = test::in_memory(bytes, "twice.onnx");
     const std::string twice = "Node placements\n"
                               "Node(s) placed on [CPUExecutionProvider]. Number of nodes: 2\n"
                               "  Relu (n), FusedGelu (gone)\n";
@@ -88,7 +85,7 @@ TEST_CASE("placement: an unnamed node of the log does not affect other nodes") {
                                                 test::node("Exp", {"t"}, {"y"})},
                                                {"x"}, {"y"}))
                            .bytes();
-    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "unnamed.onnx"), {});
+    const auto opened = test::in_memory(bytes, "unnamed.onnx");
     for (const auto* text :
          {"Node(s) placed on [CUDAExecutionProvider]. Number of nodes: 1\n  Relu (n)\n"
           "Node(s) placed on [CPUExecutionProvider]. Number of nodes: 2\n  Exp (), Exp ()\n",
@@ -103,8 +100,7 @@ TEST_CASE("placement: an unnamed node of the log does not affect other nodes") {
 }
 
 TEST_CASE("placement: a single provider needs no list") {
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto opened = test::in_memory(test::two_modules(), "two.onnx");
     const auto placement =
         place(opened, "[V:onnxruntime:, session_state.cc:1380 VerifyEachNodeIsAssignedToAnEp]  All "
                       "nodes placed on [CPUExecutionProvider]. Number of nodes: 3\n");
@@ -113,8 +109,7 @@ TEST_CASE("placement: a single provider needs no list") {
 }
 
 TEST_CASE("placement: reads it from a profile") {
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto opened = test::in_memory(test::two_modules(), "two.onnx");
     const auto placement = place(opened, profile);
     CHECK(placement.modules[0] == stemma::module_placement::counts{{"CPUExecutionProvider", 1},
                                                                    {"CUDAExecutionProvider", 1}});
@@ -122,8 +117,7 @@ TEST_CASE("placement: reads it from a profile") {
 }
 
 TEST_CASE("placement: rejects other files") {
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto opened = test::in_memory(test::two_modules(), "two.onnx");
     for (const auto* text : {"", "hello (world)", "[]", "[{", R"([{"name": 1}])",
                              "Node(s) placed on [", "Node(s) placed on [X]. Number of nodes: 3"}) {
         INFO(text);

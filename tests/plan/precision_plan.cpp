@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
@@ -34,18 +35,15 @@ const char* const report = R"({"schema": "stemma.numerics/1", "modules": [
     {"module": "c", "verdict": "passes_on", "outgoing": {"sqnr": 0}}]})";
 
 const stemma::attributed_model& small_model() {
-    static stemma::attributed_model opened(
-        stemma::mapped_file::holding(
-            test::model(
-                test::graph({test::node("MatMul", {"x", "a.fc.weight"}, {"t"}, "/a/fc/MatMul"),
-                             test::node("Relu", {"t"}, {"u"}, "/a/act/Relu"),
-                             test::node("Constant", {}, {"k"}, "/b/Constant"),
-                             test::node("Add", {"u", "k"}, {"v"}, "/b/Add:0"),
-                             test::node("Relu", {"v"}, {"y"})},
-                            {"x"}, {"y"}, {"a.fc.weight"}))
-                .bytes(),
-            "small.onnx"),
-        {});
+    static auto opened = test::in_memory(
+        test::model(test::graph({test::node("MatMul", {"x", "a.fc.weight"}, {"t"}, "/a/fc/MatMul"),
+                                 test::node("Relu", {"t"}, {"u"}, "/a/act/Relu"),
+                                 test::node("Constant", {}, {"k"}, "/b/Constant"),
+                                 test::node("Add", {"u", "k"}, {"v"}, "/b/Add:0"),
+                                 test::node("Relu", {"v"}, {"y"})},
+                                {"x"}, {"y"}, {"a.fc.weight"}))
+            .bytes(),
+        "small.onnx");
     return opened;
 }
 

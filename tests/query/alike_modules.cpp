@@ -3,9 +3,9 @@
 
 #include "../captured_model.hpp"
 #include "../catch.hpp"
+#include "../opened_graph.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/open/attributed_model.hpp>
 
@@ -79,7 +79,7 @@ std::string two_blocks(std::uint64_t axis = 1, bool shown = false) {
 }
 
 std::vector<std::string> like_block(const std::string& bytes, stemma::alike_modules::likeness how) {
-    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "memory"), {});
+    const auto opened = test::in_memory(bytes);
     stemma::alike_modules alike(opened.model(), opened.modules(), opened.tags().attributions);
     const stemma::module_lookup<stemma::module_tree> lookup(opened.modules());
     std::vector<std::string> paths;
@@ -113,8 +113,8 @@ TEST_CASE("alike_modules: weight shapes distinguish forms, but not functions") {
 }
 
 TEST_CASE("alike_modules: finds corresponding nodes of two models") {
-    const stemma::attributed_model first(stemma::mapped_file::holding(two_blocks(), "first"), {});
-    const stemma::attributed_model second(stemma::mapped_file::holding(two_blocks(), "second"), {});
+    const auto first = test::in_memory(two_blocks(), "first");
+    const auto second = test::in_memory(two_blocks(), "second");
     stemma::alike_modules a(first.model(), first.modules(), first.tags().attributions);
     stemma::alike_modules b(second.model(), second.modules(), second.tags().attributions);
     const stemma::module_lookup<stemma::module_tree> lookup(first.modules());

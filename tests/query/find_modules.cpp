@@ -7,11 +7,10 @@
 #include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/error.hpp>
 #include <stemma/open/attributed_model.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <string>
@@ -92,10 +91,8 @@ TEST_CASE("find_branches: matches with ancestors and descendants, down to a dept
 
 TEST_CASE("write_json: names model and query") {
     const auto opened = test::captured_model("bert_micro");
-    stemma::string_sink sink;
     const auto asked = stemma::parse_query("encoder");
-    stemma::write_json(sink, stemma::answer_query(asked, opened), "encoder", opened);
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(stemma::answer_query(asked, opened), "encoder", opened);
     CHECK(json["schema"] == "stemma.query/1");
     CHECK(json["query"] == "encoder");
     CHECK(json["modules"][0]["path"] == "encoder");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/query/query_answer.hpp>
 
+#include "../built_model.hpp"
 #include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
@@ -25,11 +26,6 @@ namespace test::query_query_answer {
 namespace {
 
 using stemma::id;
-
-struct text_taker {
-    std::string text;
-    void write(std::string_view more) { text.append(more); }
-};
 
 stemma::query_answer ask(const stemma::attributed_model& opened, const std::string& text) {
     return stemma::answer_query(stemma::parse_query(text), opened.model(), opened.operators(),
@@ -128,7 +124,7 @@ TEST_CASE("query_answer: nodes can be queried by position") {
 TEST_CASE("query_answer: the JSON names every match") {
     const auto opened = test::captured_model("control_flow");
     const auto answer = ask(opened, "");
-    text_taker out;
+    stemma::string_sink out;
     stemma::json_writer json(out);
     json.begin_object();
     stemma::write_json(json, answer, opened.model(), opened.modules(), opened.tags());
@@ -176,11 +172,9 @@ TEST_CASE("names_of: each name once, positions for unnamed nodes, and counts of 
 }
 
 TEST_CASE("names_of: positions instead of names with line breaks") {
-    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"v"}, "a\nb"),
-                                                test::node("Relu", {"v"}, {"y"}, "c d")},
-                                               {"x"}, {"y"}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(test::graph(
+        {test::node("Relu", {"x"}, {"v"}, "a\nb"), test::node("Relu", {"v"}, {"y"}, "c d")}, {"x"},
+        {"y"})));
     const auto names = stemma::names_of(model, std::vector<id>{0, 1});
     CHECK(names.names == std::vector<std::string>{"#0", "c d"});
     CHECK(names.broken == 1);

@@ -2,8 +2,8 @@
 #include <stemma/record/sidecar.hpp>
 
 #include "../catch.hpp"
-#include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
+#include "../tagged_fixture.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/evidence/dialect.hpp>
@@ -46,26 +46,24 @@ TEST_CASE("to_string: every kind of value has a name") {
 TEST_CASE("write_sidecar: describes every module, node and value") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(name);
-        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
-        const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
-        test::tagged_model tagged(bytes, &tree);
+        test::tagged_fixture tagged(name);
         const auto read = sidecar_of(tagged);
         CHECK(read["schema"] == "stemma.sidecar/1");
-        REQUIRE(read["modules"].size() == tree.size());
+        REQUIRE(read["modules"].size() == tagged.modules.size());
         REQUIRE(read["nodes"].size() == tagged.model.node_count());
         CHECK(read["summary"]["nodes"] == tagged.model.node_count());
-        for (stemma::id m = 0; m < tree.size(); ++m) {
+        for (stemma::id m = 0; m < tagged.modules.size(); ++m) {
             const auto& module = read["modules"][m];
-            CHECK(module["path"] == tree.path(m));
+            CHECK(module["path"] == tagged.modules.path(m));
             CHECK(module["parent"].is_null() == (m == 0));
             CHECK(module["tag"].is_null() != tagged.found.tags.is_selected(m));
-            CHECK(module["parameters"].size() == tree.parameter_count(m));
-            CHECK(module["aliases"].size() == tree.aliases_of(m).size());
+            CHECK(module["parameters"].size() == tagged.modules.parameter_count(m));
+            CHECK(module["aliases"].size() == tagged.modules.aliases_of(m).size());
         }
         for (stemma::id node = 0; node < tagged.model.node_count(); ++node) {
             const auto& said = read["nodes"][node];
             const auto& attribution = tagged.found.attributions[node];
-            CHECK(said["scope_module"] == tree.path(attribution.module));
+            CHECK(said["scope_module"] == tagged.modules.path(attribution.module));
             CHECK(said["tag"] == tagged.found.tags.text(attribution.module));
             CHECK(said["provenance"] == std::string(stemma::to_string(attribution.source)));
             CHECK(said["tags"].size() >= 1);

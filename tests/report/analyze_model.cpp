@@ -4,6 +4,7 @@
 #include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -25,21 +26,9 @@ namespace {
 
 using stemma::id;
 
-std::string csv(stemma::model_report::table table, const stemma::model_report& report,
-                const stemma::attributed_model& opened) {
-    stemma::string_sink sink;
-    stemma::write_csv(sink, table, report, opened);
-    return sink.text;
-}
-
 auto lines_of(const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
 }
-
-struct text_taker {
-    std::string text;
-    void write(std::string_view more) { text.append(more); }
-};
 
 std::vector<id> all_nodes(const stemma::attributed_model& opened) {
     std::vector<id> nodes(opened.model().node_count());
@@ -103,9 +92,7 @@ TEST_CASE("analyze_model: says what each part of a capture decides") {
 TEST_CASE("write_json: has the members of a summary, and the analysis") {
     auto opened = test::captured_model("bert_micro");
     const auto report = stemma::analyze_model(opened);
-    stemma::string_sink sink;
-    stemma::write_json(sink, report, opened);
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(report, opened);
     CHECK(json["schema"] == "stemma.summary/1");
     CHECK(json["nodes"] == report.summary.nodes);
     CHECK(json["analysis"]["modules"].size() == report.modules.size());
@@ -115,15 +102,16 @@ TEST_CASE("write_csv: one row per entry, below the headings") {
     auto opened = test::captured_model("bert_micro");
     const auto report = stemma::analyze_model(opened);
     using table = stemma::model_report::table;
-    CHECK(csv(table::tags, report, opened).starts_with("tag,nodes\n"));
-    CHECK(lines_of(csv(table::tags, report, opened)) ==
+    CHECK(test::csv_of(table::tags, report, opened).starts_with("tag,nodes\n"));
+    CHECK(lines_of(test::csv_of(table::tags, report, opened)) ==
           static_cast<std::ptrdiff_t>(report.summary.tags.size()) + 1);
-    CHECK(lines_of(csv(table::modules, report, opened)) ==
+    CHECK(lines_of(test::csv_of(table::modules, report, opened)) ==
           static_cast<std::ptrdiff_t>(opened.modules().size()) + 1);
-    CHECK(lines_of(csv(table::below, report, opened)) ==
+    CHECK(lines_of(test::csv_of(table::below, report, opened)) ==
           static_cast<std::ptrdiff_t>(report.analysis.only_below.size()) + 1);
-    CHECK(csv(table::operators, report, opened).find(",MatMul,") != std::string::npos);
-    CHECK(csv(table::weights, report, opened).find(",parameter,float32,") != std::string::npos);
+    CHECK(test::csv_of(table::operators, report, opened).find(",MatMul,") != std::string::npos);
+    CHECK(test::csv_of(table::weights, report, opened).find(",parameter,float32,") !=
+          std::string::npos);
 }
 
 TEST_CASE("csv: fields are quoted where they need it") {
@@ -229,7 +217,7 @@ TEST_CASE("model_analysis: its output can be parsed") {
     const stemma::attributed_model opened(test::fixture("shared_twice/model.onnx"),
                                           with_capture("shared_twice"));
     const auto analysis = analyze(opened);
-    text_taker out;
+    stemma::string_sink out;
     stemma::json_writer json(out);
     json.begin_object();
     const std::vector<id> rows{0, 2};

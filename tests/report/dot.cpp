@@ -5,6 +5,7 @@
 #include "../count_of.hpp"
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
+#include "../tagged_fixture.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/model/module_tree_builder.hpp>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 namespace test::report_dot {
 
@@ -23,14 +23,13 @@ using stemma::id;
 } // namespace
 
 TEST_CASE("write_dot: open modules are clusters, closed ones and operators boxes", "[dot]") {
-    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
-    const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
-    const test::tagged_model tagged(bytes, &tree);
+    const test::tagged_fixture tagged("bert_micro");
     const stemma::value_descriptions describe(tagged.model);
     for (const id depth : {0U, 1U, 3U, stemma::no_id}) {
         for (const std::size_t most : {10U, 60U, 1000U}) {
             stemma::string_sink sink;
-            stemma::write_dot(sink, tagged.ops, tree, tagged.found, {0, depth, most}, describe);
+            stemma::write_dot(sink, tagged.ops, tagged.modules, tagged.found, {0, depth, most},
+                              describe);
             CHECK(count_of(sink.text, "{") == count_of(sink.text, "}"));
             CHECK(count_of(sink.text, "subgraph cluster_") >= 1);
             CHECK(count_of(sink.text, "\nb") - count_of(sink.text, " -> ") <= most);

@@ -4,15 +4,13 @@
 #include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../opened_graph.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/stemma.hpp>
 #include <stemma/weights/identify_parameters.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <string>
@@ -53,7 +51,7 @@ TEST_CASE("explainer: an omitted output is none") {
         test::model(
             test::graph({test::node("LSTM", {"x", "w", "r"}, {"", "h"}, "lstm")}, {"x"}, {"h"}))
             .bytes();
-    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "memory"), {});
+    const auto opened = test::in_memory(bytes);
     const auto one = stemma::explainer(opened).explain_node(0);
     REQUIRE(one.outputs.size() == 1);
     CHECK(opened.model().value_name(one.outputs.front().value) == "h");

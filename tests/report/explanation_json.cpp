@@ -3,8 +3,7 @@
 
 #include "../captured_model.hpp"
 #include "../catch.hpp"
-
-#include <stemma/io/json_writer.hpp>
+#include "../written_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -19,9 +18,7 @@ TEST_CASE("write_json: answers are in the order of the questions") {
     const std::vector<stemma::explanation> answers{
         explainer.explain("#3"), explainer.explain("nobody"), explainer.explain("encoder.layer.0"),
         explainer.explain("encoder.layer.0.intermediate.dense.weight")};
-    stemma::string_sink sink;
-    stemma::write_json(sink, answers, explainer);
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(answers, explainer);
     CHECK(json["schema"] == "stemma.explain/1");
     CHECK(json["model"] == opened.model().file());
     REQUIRE(json["answers"].size() == 4);

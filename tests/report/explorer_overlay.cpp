@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/explorer_overlay.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../find_in_model.hpp"
 #include "../model_files.hpp"
@@ -17,14 +18,12 @@ using stemma::id;
 
 TEST_CASE("weight_bytes: every weight counts once, with the first node that reads it",
           "[explorer_overlay]") {
-    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"a"}),
-                                                test::node("Mul", {"a", "w"}, {"b"}),
-                                                test::node("Add", {"b", "w"}, {"y"})},
-                                               {"x"}, {"y"})
-                                       .inner(5, test::tensor("w", {2, 3}))
-                                       .inner(5, test::tensor("unread", {7})))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(
+        test::graph({test::node("Relu", {"x"}, {"a"}), test::node("Mul", {"a", "w"}, {"b"}),
+                     test::node("Add", {"b", "w"}, {"y"})},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("w", {2, 3}))
+            .inner(5, test::tensor("unread", {7}))));
     CHECK(stemma::detail::weight_bytes(model) == std::vector<std::uint64_t>{0, 24, 0});
 }
 
@@ -40,8 +39,7 @@ TEST_CASE("weight_bytes: excludes scales, indices and statistics, includes weigh
     graph.inner(5, test::message().packed(1, {5, 5}).number(2, 3).text(8, "w"))
         .inner(5, test::tensor("s", {5}))
         .inner(5, test::message().packed(1, {6}).number(2, 7).text(8, "i"));
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     CHECK(stemma::detail::weight_bytes(model) == std::vector<std::uint64_t>{48, 0, 25, 0, 0});
 }
 

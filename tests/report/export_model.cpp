@@ -4,8 +4,8 @@
 #include "../captured_model.hpp"
 #include "../catch.hpp"
 #include "../count_of.hpp"
-#include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
+#include "../tagged_fixture.hpp"
 
 #include <stemma/query/find_modules.hpp>
 #include <stemma/record/detail/value_tags.hpp>
@@ -101,11 +101,9 @@ TEST_CASE("write_operation_metadata: has type, inputs, outputs and tags of every
     using stemma::id;
     for (const auto* name : {"bert_mlm", "control_flow", "shared_twice", "two_tower"}) {
         CAPTURE(name);
-        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
-        const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
-        test::tagged_model tagged(bytes, &tree);
+        test::tagged_fixture tagged(name);
         const auto& model = tagged.model;
-        const auto values = stemma::detail::find_value_tags(model, tree, tagged.found);
+        const auto values = stemma::detail::find_value_tags(model, tagged.modules, tagged.found);
         const stemma::detail::report_names names(model);
         stemma::string_sink sink;
         stemma::detail::write_operation_metadata(sink, model, tagged.found, values, names);

@@ -5,6 +5,7 @@
 #include "../count_of.hpp"
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
+#include "../tagged_fixture.hpp"
 
 #include <stemma/types/value_descriptions.hpp>
 
@@ -13,7 +14,6 @@
 
 #include <sstream>
 #include <string>
-#include <string_view>
 
 namespace test::report_graphml {
 
@@ -26,21 +26,19 @@ using stemma::id;
 TEST_CASE("write_graphml: has a graph per module, and every operator and edge once", "[graphml]") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(name);
-        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
-        const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
-        const test::tagged_model tagged(bytes, &tree);
+        const test::tagged_fixture tagged(name);
         const stemma::value_descriptions describe(tagged.model);
         stemma::string_sink nested;
-        stemma::write_graphml(nested, tagged.ops, tree, tagged.found, stemma::graphml_form::nested,
-                              describe);
-        CHECK(count_of(nested.text, "<graph id=") == tree.size());
-        CHECK(count_of(nested.text, "</graph>") == tree.size());
+        stemma::write_graphml(nested, tagged.ops, tagged.modules, tagged.found,
+                              stemma::graphml_form::nested, describe);
+        CHECK(count_of(nested.text, "<graph id=") == tagged.modules.size());
+        CHECK(count_of(nested.text, "</graph>") == tagged.modules.size());
         CHECK(count_of(nested.text, "<node id=\"n") == tagged.model.node_count());
-        CHECK(count_of(nested.text, "<node id=\"m") == tree.size() - 1);
+        CHECK(count_of(nested.text, "<node id=\"m") == tagged.modules.size() - 1);
         CHECK(count_of(nested.text, "<edge id=") == num_edges(tagged.ops.graph()));
         stemma::string_sink flat;
-        stemma::write_graphml(flat, tagged.ops, tree, tagged.found, stemma::graphml_form::flat,
-                              describe);
+        stemma::write_graphml(flat, tagged.ops, tagged.modules, tagged.found,
+                              stemma::graphml_form::flat, describe);
         CHECK(count_of(flat.text, "<graph id=") == 1);
         CHECK(count_of(flat.text, "<node id=\"n") == tagged.model.node_count());
         CHECK(count_of(flat.text, "<node id=\"m") == 0);

@@ -3,11 +3,10 @@
 
 #include "../catch.hpp"
 #include "../model_with_metadata.hpp"
+#include "../opened_graph.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/io/mapped_file.hpp>
-#include <stemma/open/attributed_model.hpp>
 
 #include <string>
 #include <vector>
@@ -25,7 +24,7 @@ test::metadata at(const std::string& place) {
 TEST_CASE("group_by_line: by file and line, unknown ones last") {
     const auto bytes =
         test::chain_of({at("/a/net.py:20:1"), {}, at("/a/net.py:3:1"), at("/a/net.py:20:1")});
-    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "memory"), {});
+    const auto opened = test::in_memory(bytes);
     const auto rows = stemma::group_by_line(opened, {}, [](stemma::id node) { return node + 1; });
     REQUIRE(rows.size() == 3);
     CHECK(rows[0].line == 3);

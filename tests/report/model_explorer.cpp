@@ -2,8 +2,8 @@
 #include <stemma/report/model_explorer.hpp>
 
 #include "../catch.hpp"
-#include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
+#include "../tagged_fixture.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/model/module_tree_builder.hpp>
@@ -35,14 +35,13 @@ TEST_CASE("write_model_explorer: every node is in the namespace of its module",
           "[model_explorer]") {
     for (const auto* name : {"bert_micro", "control_flow", "two_tower"}) {
         CAPTURE(name);
-        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
-        const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
-        const test::tagged_model tagged(bytes, &tree);
+        const test::tagged_fixture tagged(name);
         const auto& model = tagged.model;
         const stemma::value_descriptions describe(model);
-        const auto counts = stemma::collect_statistics(model, tree, tagged.found);
+        const auto counts = stemma::collect_statistics(model, tagged.modules, tagged.found);
         stemma::string_sink sink;
-        stemma::write_model_explorer(sink, "a model", model, tree, tagged.found, counts, describe);
+        stemma::write_model_explorer(sink, "a model", model, tagged.modules, tagged.found, counts,
+                                     describe);
         const auto read = json::parse(sink.text);
         CHECK(read["label"] == "a model");
         REQUIRE(read["graphs"].size() == model.graph_count());
@@ -55,7 +54,8 @@ TEST_CASE("write_model_explorer: every node is in the namespace of its module",
             REQUIRE(entry != nullptr);
             CHECK((*entry)["label"] == std::string(model.op_type(node)));
             CHECK((*entry)["namespace"] ==
-                  stemma::detail::explorer_namespace(tree, tagged.found.attributions[node].module));
+                  stemma::detail::explorer_namespace(tagged.modules,
+                                                     tagged.found.attributions[node].module));
             CHECK((*entry)["outputsMetadata"].size() == model.output_count(node));
             std::size_t tensors = 0;
             for (auto value : model.inputs(node)) {

@@ -5,6 +5,7 @@
 #include "../model_files.hpp"
 #include "../random_numbers.hpp"
 #include "../tagged_bytes.hpp"
+#include "../tagged_fixture.hpp"
 
 #include <stemma/model/operator_graph.hpp>
 
@@ -112,15 +113,13 @@ TEST_CASE("write_module_dags: every module has its operators and its descendants
           "[module_dag]") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(name);
-        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
-        const auto capture = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
-        const test::tagged_model tagged(bytes, &capture);
+        const test::tagged_fixture tagged(name);
         const auto& graph = tagged.ops.graph();
         for (const bool multi : {false, true}) {
             const auto subtree = dags_of(tagged, {stemma::dag_level::subtree, multi});
             const auto direct = dags_of(tagged, {stemma::dag_level::direct, multi});
             std::size_t selected = 0;
-            for (id m = 0; m < capture.size(); ++m) {
+            for (id m = 0; m < tagged.modules.size(); ++m) {
                 if (!tagged.found.tags.is_selected(m)) {
                     continue;
                 }
@@ -134,12 +133,12 @@ TEST_CASE("write_module_dags: every module has its operators and its descendants
                 std::vector<bool> inside(tagged.model.node_count());
                 for (id v = 0; v < tagged.model.node_count(); ++v) {
                     bool here = tagged.found.selected(v) == m;
-                    bool below = capture.index().is_ancestor(m, tagged.found.selected(v));
+                    bool below = tagged.modules.index().is_ancestor(m, tagged.found.selected(v));
                     if (multi) {
                         here = below = false;
                         tagged.found.pool.for_each(tagged.found.tag_sets[v], [&](id s) {
                             here = here || s == m;
-                            below = below || capture.index().is_ancestor(m, s);
+                            below = below || tagged.modules.index().is_ancestor(m, s);
                         });
                     }
                     const bool shown = tagged.model.op_type(v) != "Constant";

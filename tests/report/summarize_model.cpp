@@ -5,10 +5,9 @@
 #include "../catch.hpp"
 #include "../refusal.hpp"
 #include "../scratch_folder.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/error.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <string>
@@ -82,9 +81,7 @@ TEST_CASE("summarize: rejects anything but a truth") {
 
 TEST_CASE("write_json: writes a complete document") {
     auto opened = test::captured_model("bert_micro");
-    stemma::string_sink sink;
-    stemma::write_json(sink, stemma::summarize(opened));
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(stemma::summarize(opened));
     CHECK(json["schema"] == "stemma.summary/1");
     CHECK(json["nodes"] == opened.model().node_count());
 }

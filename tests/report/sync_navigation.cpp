@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/sync_navigation.hpp>
 
+#include "../built_model.hpp"
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
-
-#include <stemma/onnx/wire_model.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -15,13 +14,10 @@ namespace test::report_sync_navigation {
 
 TEST_CASE("write_sync_navigation: links of nodes of the main graphs, by their positions") {
     const auto body = test::graph({test::node("Relu", {"x"}, {"r"})}, {}, {"r"});
-    const auto bytes =
-        test::model(test::graph({test::owner_node("If", {"c"}, {"a"},
-                                                  {test::graph_attribute("then_branch", body)}),
-                                 test::node("Tanh", {"a"}, {"b"}), test::node("Neg", {"b"}, {"y"})},
-                                {"c", "x"}, {"y"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(test::graph(
+        {test::owner_node("If", {"c"}, {"a"}, {test::graph_attribute("then_branch", body)}),
+         test::node("Tanh", {"a"}, {"b"}), test::node("Neg", {"b"}, {"y"})},
+        {"c", "x"}, {"y"})));
     // Node 0 stands in the body.
     const std::vector<stemma::node_link> links{{{0}, {0}}, {{1, 2}, {1}}, {{0, 3}, {2, 3}}};
     stemma::string_sink sink;

@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../written_text.hpp"
 
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/weights/identify_parameters.hpp>
@@ -17,9 +18,7 @@ namespace test::weights_write_parameters {
 TEST_CASE("write_json: JSON has every initializer") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const auto origins = stemma::identify_parameters(opened);
-    stemma::string_sink sink;
-    stemma::write_json(sink, origins, opened);
-    const auto json = nlohmann::json::parse(sink.text);
+    const auto json = test::json_of(origins, opened);
     CHECK(json["initializers"].size() == origins.size());
     CHECK(json["initializers"][0]["entries"] == nlohmann::json::array({"fc1.weight"}));
     CHECK_FALSE(json.contains("unused"));
@@ -35,9 +34,7 @@ TEST_CASE("write_json: entries without initializer are unused, except counters")
     CHECK(stemma::unused_entries(checkpoint, origins).empty());
     origins.erase(origins.begin());
     CHECK(stemma::unused_entries(checkpoint, origins) == std::vector<std::string>{"fc1.weight"});
-    stemma::string_sink sink;
-    stemma::write_json(sink, origins, opened, &checkpoint);
-    CHECK(nlohmann::json::parse(sink.text)["unused"].size() == 1);
+    CHECK(test::json_of(origins, opened, &checkpoint)["unused"].size() == 1);
 }
 
 } // namespace test::weights_write_parameters

@@ -2,14 +2,13 @@
 #include <stemma/compare/detail/changed_reads.hpp>
 
 #include "../../catch.hpp"
+#include "../../opened_graph.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/detail/node_match.hpp>
 #include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/io/mapped_file.hpp>
-#include <stemma/open/attributed_model.hpp>
 
 #include <string>
 
@@ -20,12 +19,8 @@ namespace {
 /// Returns: reader, producer before and after of each changed read if node i is node i: `2:0>1`;
 /// `-` for none.
 std::string changed(const test::message& first, const test::message& second) {
-    const auto opened = [](const test::message& graph) {
-        return stemma::attributed_model(
-            stemma::mapped_file::holding(test::model(graph).bytes(), "memory"), {});
-    };
-    const auto from = opened(first);
-    const auto to = opened(second);
+    const auto from = test::open_graph(first);
+    const auto to = test::open_graph(second);
     const stemma::detail::compared_model a(from);
     const stemma::detail::compared_model b(to);
     stemma::detail::node_match match(a.model().node_count(), b.model().node_count());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/compare/detail/compare_structure.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../tagged_bytes.hpp"
@@ -39,8 +40,7 @@ std::string graph_of(const std::vector<test::message>& nodes, const test::names&
 
 /// Returns: the operators and the paths of graphs, in order.
 std::vector<std::string> order_of(const test::message& built) {
-    const auto bytes = built.bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(built);
     const stemma::detail::canonical_order order(model);
     std::vector<std::string> texts;
     for (auto v : order.nodes) {

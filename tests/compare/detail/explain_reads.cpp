@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../chain_graph.hpp"
+#include "../../opened_graph.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/compare/detail/changed_reads.hpp>
@@ -119,11 +120,8 @@ TEST_CASE("module_reach: a module computes from those before it on a path") {
         nodes.push_back(test::node("Relu", {i < 2 ? "x" : value(i - 2)}, {value(i)},
                                    "/m" + std::to_string(i) + "/Relu"));
     }
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(
-            test::model(test::graph(nodes, {"x"}, {value(count - 1), value(count - 2)})).bytes(),
-            "memory"),
-        {});
+    const auto opened = test::in_memory(
+        test::model(test::graph(nodes, {"x"}, {value(count - 1), value(count - 2)})).bytes());
     const stemma::detail::compared_model side(opened);
     std::vector<stemma::id> modules;
     for (stemma::id i = 0; i < count; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/cut/detail/boundary_types.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../model_files.hpp"
@@ -92,8 +93,7 @@ TEST_CASE("find_untyped: a boundary value of unknown type", "[onnx][cut_obstacle
     auto graph = test::graph(
         {test::node("Relu", {"x"}, {"a"}, "first"), test::node("Tanh", {"a"}, {"y"}, "second")},
         {"x"}, {"y"});
-    const auto bytes = test::model(graph).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(graph));
     stemma::cut_planner<> planner(model);
     const std::vector<id> wanted{test::node_called(model, "first")};
     const auto plans = planner.plan(wanted);
@@ -112,11 +112,9 @@ TEST_CASE("find_unbound: an attribute that only a call binds", "[onnx][cut_obsta
     auto unbound = test::node("LeakyRelu", {"p"}, {"q"}, "unbound");
     unbound.inner(5, test::message().text(1, "alpha").text(21, "slope").number(20, 1));
     const auto function = test::function("local", "Own", {"p"}, {"q"}, {unbound});
-    const auto bytes =
+    const test::built_model model(
         test::model(test::graph({test::node("Own", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}))
-            .inner(25, function)
-            .bytes();
-    const stemma::wire_model model(bytes);
+            .inner(25, function));
     stemma::cut_planner<> planner(model);
     const auto node = test::node_called(model, "unbound");
     const std::vector<id> wanted{node};
@@ -131,15 +129,14 @@ TEST_CASE("find_redefined: a value that several nodes define, read, made, or ins
                                          {test::node("Relu", {"p"}, {"t"}, "t1"),
                                           test::node("Tanh", {"p"}, {"t"}, "t2"),
                                           test::node("Neg", {"t"}, {"q"}, "t3")});
-    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"v"}, "first"),
-                                                test::node("Tanh", {"x"}, {"v"}, "second"),
-                                                test::node("Neg", {"v"}, {"a"}, "reader"),
-                                                test::node("Abs", {"a"}, {"b"}, "other"),
-                                                test::node("Own", {"b"}, {"y"}, "call", "local")},
-                                               {"x"}, {"y"}))
-                           .inner(25, function)
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        test::model(test::graph({test::node("Relu", {"x"}, {"v"}, "first"),
+                                 test::node("Tanh", {"x"}, {"v"}, "second"),
+                                 test::node("Neg", {"v"}, {"a"}, "reader"),
+                                 test::node("Abs", {"a"}, {"b"}, "other"),
+                                 test::node("Own", {"b"}, {"y"}, "call", "local")},
+                                {"x"}, {"y"}))
+            .inner(25, function));
     stemma::cut_planner<> planner(model);
     const auto redefined = [&](std::string_view node) {
         const std::vector<id> wanted{test::node_called(model, node)};
@@ -161,13 +158,11 @@ TEST_CASE("find_shadowed: a name in a body and in what comes along from outside"
         const auto body = test::graph({test::node("Constant", {}, {inner}, "constant"),
                                        test::node("Mul", {"t", inner}, {"r"}, "product")},
                                       {}, {"r"});
-        const auto bytes =
+        const test::built_model model(
             test::model(test::graph({test::node("Neg", {"k"}, {"t"}, "turned"),
                                      test::node("If", {"x"}, {"y"}, "choice")
                                          .inner(5, test::graph_attribute("then_branch", body))},
-                                    {"x"}, {"y"}, {"k"}))
-                .bytes();
-        const stemma::wire_model model(bytes);
+                                    {"x"}, {"y"}, {"k"})));
         const auto shadowed = [&](const test::names& wanted) {
             std::vector<id> nodes;
             for (const auto& name : wanted) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/cut/detail/cut_facts.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../numerics_scene.hpp"
 #include "../../wire_builder.hpp"
@@ -25,11 +26,9 @@ stemma::detail::cut_facts facts_of(const stemma::wire_model& model) {
 } // namespace
 
 TEST_CASE("cut_facts: keeps file order if topological", "[onnx][cut_facts]") {
-    const auto sorted = test::model(test::graph({test::node("Constant", {}, {"k"}),
-                                                 test::node("Relu", {"x"}, {"a"}),
-                                                 test::node("Add", {"a", "k"}, {"y"})}))
-                            .bytes();
-    const stemma::wire_model model(sorted);
+    const test::built_model model(test::model(
+        test::graph({test::node("Constant", {}, {"k"}), test::node("Relu", {"x"}, {"a"}),
+                     test::node("Add", {"a", "k"}, {"y"})})));
     const auto facts = facts_of(model);
     CHECK(facts.sorted_already());
     CHECK(facts.order() == std::vector<stemma::id>{0, 1, 2});
@@ -37,12 +36,9 @@ TEST_CASE("cut_facts: keeps file order if topological", "[onnx][cut_facts]") {
 }
 
 TEST_CASE("cut_facts: sorts unsorted graphs, and leaves cycles out", "[onnx][cut_facts]") {
-    const auto bytes =
-        test::model(
-            test::graph({test::node("Add", {"a", "a"}, {"y"}), test::node("Relu", {"x"}, {"a"}),
-                         test::node("Neg", {"q"}, {"p"}), test::node("Neg", {"p"}, {"q"})}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(
+        test::graph({test::node("Add", {"a", "a"}, {"y"}), test::node("Relu", {"x"}, {"a"}),
+                     test::node("Neg", {"q"}, {"p"}), test::node("Neg", {"p"}, {"q"})})));
     auto facts = facts_of(model);
     CHECK_FALSE(facts.sorted_already());
     CHECK(facts.order().size() == 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/cut/detail/random_nodes.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../wire_builder.hpp"
@@ -12,8 +13,7 @@ namespace test::cut_detail_random_nodes {
 namespace {
 
 bool is_random(const test::message& model, const std::string& name) {
-    const auto bytes = model.bytes();
-    const stemma::wire_model opened(bytes);
+    const test::built_model opened(model);
     return stemma::detail::find_random_nodes(opened)[test::node_called(opened, name)];
 }
 

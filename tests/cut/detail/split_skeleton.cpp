@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/cut/detail/split_skeleton.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
 #include "../../model_files.hpp"
@@ -73,8 +74,7 @@ TEST_CASE("find_loads: parameters are those of find_weights, also in Constants a
                                      {weight("w"), test::node("MatMul", {"p", "w"}, {"q"})}));
     message.inner(25, test::function("f", "made", {"p"}, {"q"},
                                      {test::node("inner", {"p"}, {"q"}, "", "f")}));
-    const auto bytes = message.bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(message);
     const auto loads = stemma::detail::find_loads(model);
     std::uint64_t elements = 0;
     for (const auto& weight_found : stemma::detail::find_weights(model)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/fold/detail/fold_constants.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
@@ -56,9 +57,8 @@ std::size_t count_constants(const std::string& file, bool inside) {
 } // namespace
 
 TEST_CASE("graph_results: outputs, and what else is needed outside") {
-    const auto bytes =
-        test::model(test::graph({test::node("Op", {"x"}, {"a", "b", "c"})}, {"x"}, {"c"})).bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(
+        test::model(test::graph({test::node("Op", {"x"}, {"a", "b", "c"})}, {"x"}, {"c"})));
     const auto output = model.first_output(0);
     const stemma::detail::graph_results outputs(model, 0);
     CHECK(outputs.values() == std::vector<id>{output + 2});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/fold/detail/function_bodies.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
@@ -14,12 +15,10 @@ TEST_CASE("read_function_bodies: functions by domain, name and overload, field b
     auto function =
         test::function("d", "F", {"a", "b"}, {"c"}, {test::node("Add", {"a", "b"}, {"c"})}, "o");
     function.inner(9, test::opset("ai.onnx", 17)).inner(11, test::text_attribute("mode", "x"));
-    const auto bytes = test::message()
-                           .inner(7, test::graph())
-                           .inner(25, function)
-                           .inner(25, test::function("d", "F", {}, {}, {}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::message()
+                                      .inner(7, test::graph())
+                                      .inner(25, function)
+                                      .inner(25, test::function("d", "F", {}, {}, {})));
     const auto bodies = stemma::detail::read_function_bodies(model);
     REQUIRE(bodies.size() == 2);
     const auto& body = bodies.at({"d", "F", "o"});

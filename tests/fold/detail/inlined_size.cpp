@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/fold/detail/inlined_size.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
@@ -20,8 +21,7 @@ stemma::detail::inlined_size size_of(const std::vector<test::message>& nodes,
     for (const auto& function : functions) {
         message.inner(25, function);
     }
-    const auto bytes = message.bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(message);
     return stemma::detail::inlined_sizes(model, max_depth).of_model();
 }
 

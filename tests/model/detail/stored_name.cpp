@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/model/detail/stored_name.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
@@ -10,11 +11,9 @@
 namespace test::model_detail_stored_name {
 
 TEST_CASE("stored_name: the name in the file, where a view reports another one") {
-    const auto bytes =
+    const test::built_model model(
         test::model(test::graph({test::node("Gemm", {"x", "enc_fc.weight"}, {"y"}, "enc_/fc/Gemm")},
-                                {"x"}, {"y"}, {"enc_fc.weight"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+                                {"x"}, {"y"}, {"enc_fc.weight"})));
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     CHECK(ops.name(0) == "/fc/Gemm");
     CHECK(stemma::detail::stored_name(ops, 0) == "enc_/fc/Gemm");

@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../numerics_scene.hpp"
+#include "../../opened_graph.hpp"
 
 #include <stemma/model/module_lookup.hpp>
 
@@ -29,8 +30,7 @@ std::set<std::string> names(const stemma::attributed_model& opened,
 
 TEST_CASE("module_values: values are at the boundaries that they cross",
           "[numerics][module_values]") {
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto opened = test::in_memory(test::two_modules(), "two.onnx");
     const auto borders = stemma::detail::find_module_values(opened);
     const stemma::module_lookup paths(opened.modules());
     const auto check = [&](const char* path, std::set<std::string> in, std::set<std::string> out) {
@@ -49,8 +49,7 @@ TEST_CASE("module_values: values are at the boundaries that they cross",
 
 TEST_CASE("module_values: values that depend on weights count, constants do not",
           "[numerics][module_values]") {
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(test::computed_weights(), "weights.onnx"), {});
+    const auto opened = test::in_memory(test::computed_weights(), "weights.onnx");
     const auto borders = stemma::detail::find_module_values(opened);
     const stemma::module_lookup paths(opened.modules());
     CHECK(names(opened, borders.outputs[find_module(paths, "a")]) == std::set<std::string>{"t"});

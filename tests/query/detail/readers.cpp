@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/query/detail/readers.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../query_scene.hpp"
 #include "../../wire_builder.hpp"
@@ -67,12 +68,10 @@ TEST_CASE("readers: a parameter passed on by an Identity keeps its name") {
 }
 
 TEST_CASE("readers: a parameter that is dequantized keeps its name, unlike the scale") {
-    const auto bytes =
+    const test::built_model model(
         test::model(test::graph({node("DequantizeLinear", {"a.w", "a.s"}, {"d"}), // 0
                                  node("Mul", {"x", "d"}, {"y"})},                 // 1
-                                {"x"}, {"y"}, {"a.w", "a.s"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+                                {"x"}, {"y"}, {"a.w", "a.s"})));
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     using marks = stemma::detail::vertex_marks;
     CHECK(stemma::detail::find_readers(ops, "a.w") == marks{1, 1});
@@ -108,11 +107,9 @@ TEST_CASE("readers: other values are explained") {
 
 TEST_CASE("readers: of the weight that a Constant holds") {
     const auto tensor = test::message().text(1, "value").inner(5, test::tensor("", {2}));
-    const auto bytes = test::model(test::graph({node("Constant", {}, {"a.w"}).inner(5, tensor),
-                                                node("Mul", {"x", "a.w"}, {"y"})},
-                                               {"x"}, {"y"}))
-                           .bytes();
-    const stemma::wire_model read(bytes);
+    const test::built_model read(test::model(test::graph(
+        {node("Constant", {}, {"a.w"}).inner(5, tensor), node("Mul", {"x", "a.w"}, {"y"})}, {"x"},
+        {"y"})));
     const stemma::onnx_operators<stemma::wire_model> ops(read);
     const auto reads = stemma::detail::find_readers(ops, "a.w");
     CHECK(reads[0] == 0);

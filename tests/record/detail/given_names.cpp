@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
+#include "../../opened_graph.hpp"
 #include "../../scratch_folder.hpp"
 #include "../../wire_builder.hpp"
 
@@ -51,7 +52,7 @@ std::string nameless(const std::string& fixture) {
 }
 
 std::string named(const std::string& model, std::string_view carriers = "metadata,mark") {
-    stemma::attributed_model opened(stemma::mapped_file::holding(model, "m.onnx"), {.retag = true});
+    auto opened = test::in_memory(model, "m.onnx", {.retag = true});
     const test::scratch_folder folder;
     const auto path = folder.file("named.onnx");
     stemma::write_tagged(opened, path, stemma::carrier_set::named(carriers),
@@ -115,7 +116,7 @@ TEST_CASE("given_names: an original without names is remembered so") {
     const auto carried = stemma::tagged_bytes(*stemma::carry_tags(original, path));
     const auto with_names = named(carried);
     for (const auto& bytes : {carried, with_names}) {
-        const stemma::attributed_model read(stemma::mapped_file::holding(bytes, "m.onnx"), {});
+        const auto read = test::in_memory(bytes, "m.onnx");
         const auto& origins = read.tags().origins;
         REQUIRE_FALSE(origins.empty());
         std::size_t names = 0;

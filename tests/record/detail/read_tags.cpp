@@ -6,6 +6,7 @@
 #include "../../model_files.hpp"
 #include "../../operator_scene.hpp"
 #include "../../tagged_bytes.hpp"
+#include "../../tagged_fixture.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
@@ -31,9 +32,7 @@ using stemma::id;
 
 TEST_CASE("read_tags: reads what was written to each carrier") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
-        const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
-        const auto tree = test::read_capture(test::fixture(std::string(fixture) + "/modules.json"));
-        test::tagged_model original(bytes, &tree);
+        test::tagged_fixture original(fixture);
         for (unsigned i = 0; i < test::carrier_sets; ++i) {
             const auto carriers = test::carriers_of(i);
             const test::built_model model(original.write(carriers));
@@ -62,14 +61,12 @@ TEST_CASE("read_tags: reads what was written to each carrier") {
 }
 
 TEST_CASE("read_tags: reads the modules written by any carrier that has them") {
-    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
-    const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
-    test::tagged_model original(bytes, &tree);
+    test::tagged_fixture original("bert_micro");
     for (unsigned i = 0; i < test::carrier_sets; ++i) {
         const auto carriers = test::carriers_of(i);
         const test::built_model model(original.write(carriers));
         const auto modules =
-            stemma::detail::read_carried_modules(model, tree, original.found.tags).of;
+            stemma::detail::read_carried_modules(model, original.modules, original.found.tags).of;
         for (id node = 0; node < model.node_count(); ++node) {
             const auto module = original.found.attributions[node].module;
             const bool deepest = carriers.metadata || carriers.doc_string ||

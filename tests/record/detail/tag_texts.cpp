@@ -2,9 +2,9 @@
 #include <stemma/record/detail/tag_texts.hpp>
 
 #include "../../catch.hpp"
-#include "../../model_files.hpp"
 #include "../../random_numbers.hpp"
 #include "../../tagged_bytes.hpp"
+#include "../../tagged_fixture.hpp"
 
 #include <stemma/core/id.hpp>
 
@@ -18,9 +18,7 @@ namespace test::record_detail_tag_texts {
 
 TEST_CASE("tag_texts: match the table, in text and in JSON") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
-        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
-        const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
-        const test::tagged_model tagged(bytes, &tree);
+        const test::tagged_fixture tagged(name);
         stemma::detail::tag_texts texts(tagged.modules, tagged.found);
         for (stemma::id node = 0; node < tagged.model.node_count(); ++node) {
             const auto module = tagged.found.attributions[node].module;

@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../tagged_bytes.hpp"
+#include "../../tagged_fixture.hpp"
 
 #include <map>
 #include <set>
@@ -18,16 +19,14 @@ using stemma::id;
 } // namespace
 
 TEST_CASE("module_looks: modules of one class look the same, and others do not") {
-    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
-    const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
-    const test::tagged_model tagged(bytes, &tree);
-    const auto looks = stemma::detail::module_looks(tagged.ops, tree, tagged.found);
-    REQUIRE(looks.size() == tree.size());
+    const test::tagged_fixture tagged("bert_micro");
+    const auto looks = stemma::detail::module_looks(tagged.ops, tagged.modules, tagged.found);
+    REQUIRE(looks.size() == tagged.modules.size());
     std::map<std::string, std::set<id>> by_class;
     std::set<id> all;
-    for (id m = 0; m < tree.size(); ++m) {
-        REQUIRE(tree.class_name(m) != std::string_view());
-        by_class[std::string(tree.class_name(m))].insert(looks[m]);
+    for (id m = 0; m < tagged.modules.size(); ++m) {
+        REQUIRE(tagged.modules.class_name(m) != std::string_view());
+        by_class[std::string(tagged.modules.class_name(m))].insert(looks[m]);
         all.insert(looks[m]);
     }
     for (const auto& [name, numbers] : by_class) {

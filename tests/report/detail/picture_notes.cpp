@@ -3,8 +3,8 @@
 
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
-#include "../../model_files.hpp"
 #include "../../tagged_bytes.hpp"
+#include "../../tagged_fixture.hpp"
 
 #include <stemma/types/value_descriptions.hpp>
 
@@ -34,12 +34,10 @@ overlay_table table_of(stemma::column_direction better, bool additive = false) {
 TEST_CASE("picture_notes: list weights, parameters, and inputs and outputs of the model",
           "[picture_notes]") {
     using stemma::id;
-    const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
-    const auto tree = test::read_capture(test::fixture("mlp/modules.json"));
-    const test::tagged_model tagged(bytes, &tree);
+    const test::tagged_fixture tagged("mlp");
     const auto& model = tagged.model;
     const stemma::value_descriptions describe(model);
-    const auto counts = stemma::collect_statistics(model, tree, tagged.found);
+    const auto counts = stemma::collect_statistics(model, tagged.modules, tagged.found);
     const stemma::detail::picture_notes notes(model, counts, describe);
     std::set<id> inputs;
     std::set<id> outputs;

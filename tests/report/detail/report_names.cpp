@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/report/detail/report_names.hpp>
 
+#include "../../built_model.hpp"
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../wire_builder.hpp"
@@ -30,14 +31,11 @@ std::vector<std::string> node_names(const stemma::wire_model& model) {
 } // namespace
 
 TEST_CASE("report_names: unnamed things are called by position", "[report_names]") {
-    const auto bytes =
-        test::model(
-            test::graph({node("Relu", {"x"}, {"a"}, "first"), node("Relu", {"a"}, {"b"}),
-                         node("Relu", {"b"}, {"c"}, "twice"), node("Relu", {"c"}, {"d"}, "twice"),
-                         node("Add", {"d", "w"}, {"e"}, "w"), node("Relu", {"e"}, {"f"}, "#1")},
-                        {"x"}, {"f"}, {"w"}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+    const test::built_model model(test::model(
+        test::graph({node("Relu", {"x"}, {"a"}, "first"), node("Relu", {"a"}, {"b"}),
+                     node("Relu", {"b"}, {"c"}, "twice"), node("Relu", {"c"}, {"d"}, "twice"),
+                     node("Add", {"d", "w"}, {"e"}, "w"), node("Relu", {"e"}, {"f"}, "#1")},
+                    {"x"}, {"f"}, {"w"})));
     CHECK(node_names(model) == std::vector<std::string>{"first", "#1", "#2", "#3", "#4", "#5"});
 }
 
@@ -45,16 +43,14 @@ TEST_CASE("report_names: bodies and functions are part of a position", "[report_
     const auto body = [](const char* result) {
         return test::graph({node("Identity", {"w"}, {result})}, {}, {result}, {"w"});
     };
-    const auto bytes =
+    const test::built_model model(
         test::model(test::graph({node("Call", {"x"}, {"c"}, "", "local"),
                                  test::owner_node("If", {"c"}, {"y"},
                                                   {test::graph_attribute("then_branch", body("t")),
                                                    test::graph_attribute("else_branch", body("e"))},
                                                   "choice")},
                                 {"x"}, {"y"}))
-            .inner(25, test::function("local", "Call", {"x"}, {"y"}, {node("Not", {"x"}, {"y"})}))
-            .bytes();
-    const stemma::wire_model model(bytes);
+            .inner(25, test::function("local", "Call", {"x"}, {"y"}, {node("Not", {"x"}, {"y"})})));
     const auto names = node_names(model);
     CHECK(std::set<std::string>(names.begin(), names.end()) ==
           std::set<std::string>{"#0", "1/then_branch#0", "1/else_branch#0", "choice",

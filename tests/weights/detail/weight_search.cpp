@@ -2,9 +2,8 @@
 #include <stemma/weights/detail/weight_search.hpp>
 
 #include "../../catch.hpp"
+#include "../../opened_graph.hpp"
 #include "../../wire_builder.hpp"
-
-#include <stemma/io/mapped_file.hpp>
 
 #include <cstddef>
 #include <string>
@@ -17,8 +16,7 @@ TEST_CASE("weight_search: what is named after its value is no weight") {
                              {"x"}, {"y"});
     graph.inner(5, test::tensor("const_0.5_f32", {1}, "0000"));
     graph.inner(5, test::tensor("const_1.scale", {1}, "0000"));
-    const stemma::attributed_model opened(
-        stemma::mapped_file::holding(test::model(graph).bytes(), "model"), {});
+    const auto opened = test::in_memory(test::model(graph).bytes(), "model");
     const stemma::detail::weight_search search(opened,
                                                stemma::detail::state_entries(opened.modules()));
     REQUIRE(search.weights.size() == 2);
