@@ -73,7 +73,7 @@ enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat1
 /// An element of a type of 16 bits that C++ lacks.
 template <float (*Value)(std::uint16_t), std::uint16_t (*Bits)(float)>
 struct short_real {
-    std::uint16_t bits = 0;
+    std::uint16_t bits; // a zero in `half()`
 
     short_real() = default;
     explicit short_real(float number) noexcept : bits(Bits(number)) {}
