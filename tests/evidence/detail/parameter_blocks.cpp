@@ -38,6 +38,15 @@ TEST_CASE("parameter_blocks: a product with a lost weight goes with the bias aft
     CHECK(complete(ops, {no_id, no_id, 3}) == std::vector<id>{no_id, no_id, 3});
 }
 
+TEST_CASE(
+    "parameter_blocks: a product with a lost weight is no part of the normalization after it") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "Relu");
+    const auto product = ops.add({x}, "product", "MatMul");
+    ops.add({product}, "norm", "LayerNormalization");
+    CHECK(complete(ops, {no_id, no_id, 3}, {product}) == std::vector<id>{no_id, no_id, 3});
+}
+
 TEST_CASE("parameter_blocks: a sum with a lost matrix is not a product") {
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "Relu");

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,12 +45,14 @@ public:
 private:
     [[nodiscard]] bool is_open(id v) const { return owner_[v] == no_id && facts_.bare[v]; }
 
-    /// A multiplication by a weight whose name is lost, and the addition of a bias after it.
+    /// A multiplication by a weight whose name is lost, and the addition of a bias after it, which
+    /// is no normalization of what another module computed.
     void complete_affine(id v) {
         const auto readers = facts_.readers(v);
         if (is_open(v) && facts_.lost[v] && !facts_.is(v, "Add") && readers.is_single()) {
             const auto w = readers.front();
-            if (facts_.producers(w).is_single() && !facts_.is(w, "Mul") && !facts_.products[w]) {
+            if (facts_.producers(w).is_single() && !facts_.is(w, "Mul") && !facts_.products[w] &&
+                facts_.type(w).find("Normalization") == std::string_view::npos) {
                 owner_[v] = owner_[w];
             }
         }
