@@ -70,6 +70,20 @@ TEST_CASE("shared_members: a number may tell who holds what runs in a sequence a
     CHECK(holder({"/m/norm1/Mul", "/m/down/conv/Conv", "/m/down/norm2/Mul"}) == "none");
 }
 
+TEST_CASE("shared_members: a missing number shows that a sequence runs a module around it") {
+    CHECK(holder({"/m/Add", "/m/body/body.0/Conv", "/m/body/act/Relu", "/m/body/body.2/Conv",
+                  "/m/body/act_1/Relu"}) == "/m");
+    // One of that name and type elsewhere is enough, and sequences in sequences hold nothing.
+    CHECK(holder({"/body/body.0/Conv", "/body/act/Relu", "/body/body.2/Conv", "/m/m.0/m.0.0/Conv",
+                  "/m/m.0/act/Relu"})
+              .empty());
+    CHECK(holder({"/body/body.0/Conv", "/body/act/Tanh", "/body/body.2/Conv", "/m/m.0/Conv",
+                  "/m/act/Relu"}) == "none");
+    CHECK(holder({"/body/body.1/Conv", "/body/body.0/Conv", "/body/act/Relu"}) == "none");
+    CHECK(holder({"/body/body.1/Conv", "/body/act/Relu", "/body/body.2/Conv", "/m/m.0/Conv",
+                  "/m/act/Relu"}) == "none");
+}
+
 TEST_CASE("shared_members: the members of a list may each run in another module") {
     CHECK(holder({"/m/a/list.0/MatMul", "/m/b/list.1/MatMul"}) == "/m");
     CHECK(holder({"/m/b/list.1/MatMul", "/m/a/list.0/MatMul"}) == "/m");

@@ -5,9 +5,11 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/evidence/detail/sibling_order.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -20,7 +22,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Finds modules that sequences share with a module around them. After
 /// `self.body = Sequential(Linear(...), self.act)`, torch prints `body/body.0` and `body/act`: the
 /// members of a sequence have numbers, so that the other one is `act`. It may run in the sequence
-/// alone: beside `norm1`, `body/norm2` is `norm2`. And members of a list that each run in another
+/// alone: beside `norm1`, `body/norm2` is `norm2`, and so is `body/act` between `body/body.0` and
+/// `body/body.2`, as a number is missing there. And members of a list that each run in another
 /// module, `a/list.0` and `b/list.1`, were handed to these by what holds the list.
 class shared_members {
 public:
@@ -42,6 +45,7 @@ public:
                 numbered_.try_emplace({table.scopes[s].parent, stem}, s);
             }
         }
+        find_missing();
         find_distributed();
     }
 
@@ -65,8 +69,9 @@ public:
 
     /// Returns: the scope of the module that holds that of scope `s`, if `s` is in a sequence, and
     /// in that scope ran one with the same operators whose name differs in the number at its end;
-    /// or if it is a member of a list and each other member ran in a scope beside that around `s`.
-    /// Else `no_id`. Complexity: O(depth), times a logarithm.
+    /// or if it is a member of a list and each other member ran in a scope beside that around `s`;
+    /// or the nearest scope that is no sequence, if one with its name and operators ran where a
+    /// sequence lacks a number. Else `no_id`. Complexity: O(depth), times a logarithm.
     [[nodiscard]] id holder(id s) const {
         if (std::binary_search(distributed_.begin(), distributed_.end(), s)) {
             return table_.scopes[table_.scopes[s].parent].parent;
@@ -80,10 +85,49 @@ public:
                 return around;
             }
         }
-        return no_id;
+        auto around = table_.scopes[s].parent;
+        if (!is_foreign(s) || !missing_.contains(called(s))) {
+            return no_id;
+        }
+        while (is_plain_sequence(around)) {
+            around = table_.scopes[around].parent;
+        }
+        return around;
     }
 
 private:
+    /// The name of a scope, without the number of a further call, and its operators.
+    [[nodiscard]] std::pair<std::string_view, std::uint64_t> called(id s) const {
+        const auto& scope = table_.scopes[s];
+        const auto counted = scope.counted();
+        return {counted ? counted->first : scope.instance(), scope.kinds};
+    }
+
+    /// Finds what ran between two members of a sequence whose numbers leave room for it.
+    void find_missing() {
+        struct run {
+            std::uint64_t next = 0;  // the number after that of the last member
+            std::vector<id> foreign; // since then
+        };
+        std::map<id, run> runs; // by sequence
+        for (id s = scope_style_count; s < table_.scopes.size(); ++s) {
+            const auto around = table_.scopes[s].parent;
+            if (is_foreign(s)) {
+                runs[around].foreign.push_back(s);
+            } else if (is_member(s) && is_plain_sequence(around)) {
+                auto& last = runs[around];
+                const auto name = table_.scopes[s].instance();
+                const auto number = list_place(name.substr(name.rfind('.') + 1));
+                if (number && *number >= last.next + last.foreign.size()) {
+                    for (const auto one : last.foreign) {
+                        missing_.insert(called(one));
+                    }
+                }
+                last = {number.value_or(0) + 1, {}};
+            }
+        }
+    }
+
     /// Finds lists of which every member from 0 on ran once, each in another scope, all of these
     /// in the same one.
     void find_distributed() {
@@ -122,7 +166,12 @@ private:
     [[nodiscard]] bool is_foreign(id s) const {
         const auto& scope = table_.scopes[s];
         return scope.style == scope_style::called && scope.operators != 0 && !is_member(s) &&
-               is_sequence_[scope.parent] && table_.scopes[scope.parent].operators == 0;
+               is_plain_sequence(scope.parent);
+    }
+
+    /// Whether a scope calls members of its own, and computes nothing itself.
+    [[nodiscard]] bool is_plain_sequence(id s) const {
+        return is_sequence_[s] && table_.scopes[s].operators == 0;
     }
 
     /// Whether a scope is called like a member of the one around: `body.0` in `body`.
@@ -141,6 +190,7 @@ private:
     std::set<std::string_view> wanted_; // stems of those in sequences
     /// The first scopes with such names, by enclosing scope and stem.
     std::map<std::pair<id, std::string_view>, id> numbered_;
+    std::set<std::pair<std::string_view, std::uint64_t>> missing_; // what `called` says of them
     std::vector<id> distributed_; // members of lists that other scopes hold, ascending
 };
 
