@@ -179,12 +179,10 @@ public:
         return *this;
     }
     inference_scene& floats(std::string_view name, const std::vector<float>& values) {
-        graph_.inner(5, message()
-                            .number(1, values.size())
-                            .number(2, 1)
-                            .text(8, name)
-                            .text(9, bytes_of(values)));
-        return *this;
+        return raw(name, 1, values);
+    }
+    inference_scene& halves(std::string_view name, const std::vector<std::uint16_t>& bits) {
+        return raw(name, 10, bits);
     }
     inference_scene& node(const message& fields) {
         graph_.inner(1, fields);
@@ -203,6 +201,17 @@ public:
     }
 
 private:
+    template <class Number>
+    inference_scene& raw(std::string_view name, std::uint64_t type,
+                         const std::vector<Number>& values) {
+        graph_.inner(5, message()
+                            .number(1, values.size())
+                            .number(2, type)
+                            .text(8, name)
+                            .text(9, bytes_of(values)));
+        return *this;
+    }
+
     message graph_;
 };
 

@@ -65,6 +65,9 @@ TEST_CASE("window_rules: constant sizes or scales say how large an image becomes
         .node(test::node("Concat", {"rest", "same"}, {"four"}))
         .node(test::node("Identity", {"four"}, {"scales"}));
     CHECK(test::inferred(joined, "Resize", {"x", "", "scales"}) == "float32[1,3,16,27]");
+    auto converted = test::inference_scene().input("x", {30, 10}).halves("by", {0x3e00, 0x3800});
+    converted.node(test::node("Cast", {"by"}, {"scales"}));
+    CHECK(test::inferred(converted, "Resize", {"x", "", "scales"}) == "float32[45,5]");
     // In float, as in runtimes: 10 * 0.7 is 7.
     auto rounded = test::inference_scene().input("x", {30, 10}).floats("by", {1.3F, 0.7F});
     CHECK(test::inferred(rounded, "Resize", {"x", "", "by"}) == "float32[39,7]");

@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/attribute_reader.hpp>
+#include <stemma/onnx/detail/number_types.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -88,7 +89,8 @@ struct whole_numbers {
     return tensor;
 }
 
-/// Reads a float32 tensor of at most that many elements. Complexity: O(fields + values).
+/// Reads a tensor of float32, or of float16 as raw data, of at most that many elements.
+/// Complexity: O(fields + values).
 [[nodiscard]] inline std::optional<std::vector<float>>
 read_small_floats(wire_reader fields, std::size_t max_values = 64) {
     using at = detail::onnx_fields::tensor;
@@ -101,11 +103,18 @@ read_small_floats(wire_reader fields, std::size_t max_values = 64) {
             bytes.append(fields.text(field));
         }
     }
-    if (header.data_type != 1 || header.external || bytes.size() != 4 * header.elements()) {
+    const bool half = header.data_type == 10;
+    if ((header.data_type != 1 && !half) || header.external ||
+        bytes.size() != (half ? 2 : 4) * header.elements()) {
         return std::nullopt;
     }
-    std::vector<float> values(bytes.size() / sizeof(float));
-    if (!values.empty()) {
+    std::vector<float> values(header.elements());
+    for (std::size_t i = 0; half && i < values.size(); ++i) {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, bytes.data() + 2 * i, sizeof bits);
+        values[i] = half_value(bits);
+    }
+    if (!half && !values.empty()) {
         std::memcpy(values.data(), bytes.data(), bytes.size());
     }
     return values;

@@ -208,10 +208,10 @@ public:
         return read_literal(value);
     }
 
-    /// Returns: the elements of a small constant of float32, or of several that a Concat joins.
+    /// Returns: the elements of a small constant of floats, or of several that a Concat joins.
     [[nodiscard]] std::optional<std::vector<float>> reals(id value) const {
         look_beyond();
-        value = behind_identities(value);
+        value = behind_copies(value);
         const auto producer = producer_of(value);
         if (producer == no_id || model_->op_type(producer) != "Concat" ||
             model_->inputs(producer).size() > max_extents) {
@@ -219,7 +219,7 @@ public:
         }
         std::optional<std::vector<float>> joined(std::in_place);
         for (auto part : model_->inputs(producer)) {
-            const auto read = read_reals(behind_identities(part));
+            const auto read = read_reals(behind_copies(part));
             if (!read || joined->size() + read->size() > max_extents) {
                 return std::nullopt;
             }
@@ -270,14 +270,14 @@ private:
         return value == no_id ? no_id : model_->producer(value);
     }
 
-    /// Returns: the value that a few nested Identity pass on.
-    [[nodiscard]] id behind_identities(id value) const {
+    /// Returns: the value that a few nested Identity or Cast pass on.
+    [[nodiscard]] id behind_copies(id value) const {
         constexpr int most = 8;
         for (int i = 0; i < most; ++i) {
             value = argument_of(value);
             const auto producer = producer_of(value);
-            if (producer == no_id || model_->op_type(producer) != "Identity" ||
-                model_->inputs(producer).size() != 1) {
+            if (producer == no_id || model_->inputs(producer).size() != 1 ||
+                (model_->op_type(producer) != "Identity" && model_->op_type(producer) != "Cast")) {
                 break;
             }
             value = model_->inputs(producer).front();
