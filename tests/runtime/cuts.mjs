@@ -21,6 +21,7 @@ class CutTest extends FixtureSuite {
         // Copies of large weights for every model would take gigabytes, so they are linked.
         const data = info.external.length > 0 && !name.includes("structure") ? "link" : "copy";
         const parts = path.join(folder, "parts");
+        fs.rmSync(parts, { recursive: true, force: true }); // those of the model before
         const cuts = this.cut(name, info, whole, parts, data);
         if (cuts !== null) {
             await this.checkAll(
@@ -32,7 +33,6 @@ class CutTest extends FixtureSuite {
                 await this.part(`${name}: ${cut.file}`, cut, path.join(parts, cut.file), values);
             }
         }
-        fs.rmSync(parts, { recursive: true, force: true });
     }
 
     /** @returns the written parts; null if there are none. */
