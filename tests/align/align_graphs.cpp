@@ -248,6 +248,23 @@ TEST_CASE("align_graphs: calls that share a parameter are told apart by their or
     CHECK(origins(aligned, 2) == ids{3, 4});
 }
 
+TEST_CASE("align_graphs: calls that share a copied parameter are told apart by their inputs",
+          "[align]") {
+    scene before({"x", "y"});
+    before.add("Identity", {"w1"}, "copy").add("MatMul", {"x", "w1"}, "a").add("Erf", {"a"}, "b");
+    before.add("MatMul", {"y", "copy"}, "c").add("Erf", {"c"}, "d");
+    before.add("Sub", {"b", "d"}, "e").result("e");
+    scene after({"1", "2"});
+    after.add("Gemm", {"2", "w1"}, "3").add("Erf", {"3"}, "4");
+    after.add("Gemm", {"1", "w1"}, "5").add("Erf", {"5"}, "6");
+    after.add("Sub", {"6", "4"}, "7").result("7");
+    const auto aligned = align_graphs(before.graph, after.graph);
+    CHECK(origins(aligned, 0) == ids{3});
+    CHECK(origins(aligned, 1) == ids{4});
+    CHECK(origins(aligned, 2) == ids{1});
+    CHECK(origins(aligned, 3) == ids{2});
+}
+
 TEST_CASE("align_graphs: empty graphs", "[align]") {
     CHECK(align_graphs(comparable_graph{}, comparable_graph{}).size() == 0);
     const auto aligned = align_graphs(comparable_graph{}, original().graph);

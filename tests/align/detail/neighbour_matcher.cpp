@@ -94,6 +94,17 @@ TEST_CASE("neighbour_matcher: between two readers that look the same nothing is 
     CHECK(growth(before, after, {{"x", "y"}, {"c", "3"}}).is("2", "b"));
 }
 
+TEST_CASE("neighbour_matcher: the readers of one of equal constants are not those of another") {
+    comparable_scene before({"x", "y"});
+    before.constant("c'1").constant("c'2");
+    before.add("Neg", {"x"}, "a").add("Pow", {"a", "c'1"}, "b").result("b");
+    before.add("Exp", {"y"}, "d").add("Pow", {"d", "c'2"}, "e").result("e");
+    comparable_scene after({"y"});
+    after.constant("c'3").add("Abs", {"y"}, "1").add("Pow", {"1", "c'3"}, "2").result("2");
+    const growth grown(before, after, {{"y", "y"}, {"c'1", "c'3"}});
+    CHECK(grown.is("2", ""));
+}
+
 TEST_CASE("neighbour_matcher: an operator leads with the only one that it may have become") {
     comparable_scene before({"x"});
     before.add("Conv", {"x", "w1"}, "a").add("Relu", {"a"}, "b").add("Exp", {"b"}, "c");

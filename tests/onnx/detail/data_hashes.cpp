@@ -73,7 +73,7 @@ TEST_CASE("sums_of: counts and adds up elements of any width, over any number of
     }
 }
 
-TEST_CASE("data_layout: few elements, or one dimension, are not distinctive") {
+TEST_CASE("data_layout: few elements are not distinctive, nor are the signs of a vector") {
     constexpr std::int64_t single = 1;
     constexpr std::int64_t whole = 7;
     const stemma::detail::data_layout layout(header(single, 4, 16));
@@ -84,7 +84,8 @@ TEST_CASE("data_layout: few elements, or one dimension, are not distinctive") {
     CHECK_FALSE(stemma::detail::data_layout(header(whole, 4, 16)).has_signs);
     auto vector = header(single, 1000, 1);
     vector.dims.pop_back();
-    CHECK(stemma::detail::data_layout(vector).bits == 0);
+    CHECK(stemma::detail::data_layout(vector).bits == 32);
+    CHECK_FALSE(stemma::detail::data_layout(vector).has_signs);
     CHECK(stemma::detail::data_layout(header(single, 16, 4)).seed != layout.seed);
 }
 
@@ -97,6 +98,10 @@ TEST_CASE("hash_data: the type and the shape count") {
     CHECK(hash(1, 32, 32) == hash(1, 32, 32));
     CHECK(hash(1, 32, 32).exact != hash(1, 16, 64).exact);
     CHECK(hash(1, 32, 32).loose == hash(1, 16, 64).loose);
+    auto vector = header(1, 1024, 1);
+    vector.dims.pop_back();
+    CHECK(hash(1, 1, 1024).loose ==
+          stemma::detail::hash_data(stemma::detail::data_layout(vector), data).loose);
     CHECK(hash(1, 32, 32).exact != hash(6, 32, 32).exact);
 }
 

@@ -114,7 +114,7 @@ private:
 
     /// Operators that read the same stored value stand for each other.
     void match_anchored(std::size_t most) {
-        anchored_heads heads(before_, after_, types_, before_readers_, after_readers_);
+        anchored_heads heads(before_, after_, types_, before_readers_, after_readers_, value_);
         for (id v = 0; v < after_.value_count(); ++v) {
             if (value_[v] != no_id && after_.role(v) == comparable_graph::value_role::stored &&
                 (basis_[v] == graph_alignment::match_basis::derived ||

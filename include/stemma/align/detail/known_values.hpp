@@ -19,13 +19,22 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the operators that read each value of a graph, repeated for each read.
-/// Complexity: O(values + inputs).
+/// Returns: the operators that read each value of a graph, also by way of an Identity, as exporters
+/// copy shared weights; repeated for each read. Complexity: O(values + inputs).
 [[nodiscard]] inline grouped_ids readers_in(const comparable_graph& graph) {
+    std::vector<id> copied(graph.value_count(), no_id);
+    for (id op = 0; op < graph.operator_count(); ++op) {
+        if (graph.type_text(graph.type(op)) == "Identity" && graph.inputs(op).size() == 1 &&
+            graph.outputs(op).size() == 1 && graph.outputs(op)[0] != no_id) {
+            copied[graph.outputs(op)[0]] = graph.inputs(op)[0];
+        }
+    }
     return grouped_ids(graph.value_count(), [&](auto take) {
         for (id op = 0; op < graph.operator_count(); ++op) {
             for (const auto value : graph.inputs(op)) {
                 value == no_id ? void() : take(value, op);
+                const auto source = value == no_id ? no_id : copied[value];
+                source == no_id ? void() : take(source, op);
             }
         }
     });

@@ -331,7 +331,9 @@ protected:
         }
         std::vector<id> readers;
         for (const auto v : after_.inputs(op)) {
-            if (v != no_id && value_[v] != no_id) {
+            // Of equal constants, the one that an operator reads is unknown.
+            if (v != no_id && value_[v] != no_id &&
+                (after_.content(v) == 0 || contents_.is_unique(after_.content(v)))) {
                 const auto of_one = before_readers_[value_[v]];
                 const auto last = of_one.size() > most_readers ? of_one.begin() : of_one.end();
                 readers.insert(readers.end(), of_one.begin(), last);

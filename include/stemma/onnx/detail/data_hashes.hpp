@@ -169,11 +169,11 @@ struct data_layout {
             seed = hash_mix(seed, static_cast<std::uint64_t>(extent));
         }
         constexpr std::uint64_t least_elements = 8;
-        if (header.dims.size() > 1 && header.elements() >= least_elements) {
+        if (!header.dims.empty() && header.elements() >= least_elements) {
             bits = bits_of_type(header.data_type);
             slice = header.elements() / static_cast<std::uint64_t>(header.dims[0]);
         }
-        has_signs = bits >= 16 && is_floating(header.data_type);
+        has_signs = bits >= 16 && header.dims.size() > 1 && is_floating(header.data_type);
     }
 
     [[nodiscard]] sign_hasher signs() const noexcept {
