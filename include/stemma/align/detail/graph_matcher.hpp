@@ -126,14 +126,28 @@ private:
             const auto head = heads.of(op);
             if (head != no_id && value_[after_.outputs(op)[0]] == no_id) {
                 follow(op, before_.outputs(head)[0]);
-                const auto read = first_made(after_, op);
                 const auto other = first_made(before_, head);
+                const auto read = before_reshape(first_made(after_, op), other, op);
                 if (read != no_id && other != no_id && value_[read] == no_id &&
                     !absorbs(op, other)) {
                     set(read, other, graph_alignment::match_basis::neighbours);
                 }
             }
         }
+    }
+
+    /// Returns: what an operator reads in place of a value of the original: if it takes matrices
+    /// and something was inserted to make one, the input of that.
+    [[nodiscard]] id before_reshape(id read, id before, id op) const {
+        const auto maker = read == no_id ? no_id : after_.maker(read);
+        if (maker == no_id || before == no_id || !types_.takes_matrices(after_.type(op)) ||
+            !types_.lays_out(after_.type(maker))) {
+            return read;
+        }
+        const auto old = before_.maker(before);
+        return old != no_id && types_.equal(before_.type(old), after_.type(maker))
+                   ? read
+                   : first_made(after_, maker);
     }
 
     /// Whether an operator may have absorbed the one that joins data into a value of the original.
