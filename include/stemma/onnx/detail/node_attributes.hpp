@@ -103,18 +103,19 @@ read_small_floats(wire_reader fields, std::size_t max_values = 64) {
             bytes.append(fields.text(field));
         }
     }
-    const bool half = header.data_type == 10;
-    if ((header.data_type != 1 && !half) || header.external ||
-        bytes.size() != (half ? 2 : 4) * header.elements()) {
+    const bool is_half = header.data_type == float16;
+    const std::size_t width = is_half ? 2 : 4;
+    if ((header.data_type != float32 && !is_half) || header.external ||
+        bytes.size() != width * header.elements()) {
         return std::nullopt;
     }
-    std::vector<float> values(header.elements());
-    for (std::size_t i = 0; half && i < values.size(); ++i) {
+    std::vector<float> values(bytes.size() / width);
+    for (std::size_t i = 0; is_half && i < values.size(); ++i) {
         std::uint16_t bits = 0;
-        std::memcpy(&bits, bytes.data() + 2 * i, sizeof bits);
+        std::memcpy(&bits, bytes.data() + width * i, sizeof bits);
         values[i] = half_value(bits);
     }
-    if (!half && !values.empty()) {
+    if (!is_half && !values.empty()) {
         std::memcpy(values.data(), bytes.data(), bytes.size());
     }
     return values;
