@@ -130,6 +130,8 @@ TEST_CASE("sequence_steps: a member whose parameters lost their names was not fo
     const chain both(pairs{{"Conv", "net.0"}, {"Mul", "?"}, {"Relu", ""}, {"Conv", "net.3"}}, all,
                      {"net.1"});
     CHECK(both.steps() == texts{"net net.1: Mul", "net net.2: Relu"});
+    const chain only(pairs{{"Conv", "net.0"}, {"Sub", ""}, {"Conv", "net.2"}}, all, {"net.1"});
+    CHECK(only.steps() == texts{"net net.1: Sub"});
 }
 
 TEST_CASE("sequence_steps: uniform members without gaps may be a mere list") {

@@ -237,14 +237,14 @@ private:
             return;
         }
         std::vector<member> vacant;
-        bool folded = false;
+        std::vector<member> folded; // as far as parameters tell
         auto next = a + 1;
         for (auto n = members[a].number + 1; n < members[b].number; ++n) {
             const bool is_known = next < b && members[next].number == n;
             if (!is_known) {
                 vacant.push_back({n, no_id});
             } else if (code_.is_folded(members[next].module) && !read_weights(units)) {
-                folded = true;
+                folded.push_back(members[next]);
             } else if (!code_.owns_below(members[next].module)) {
                 vacant.push_back(members[next]);
             }
@@ -252,6 +252,9 @@ private:
             if (vacant.size() > max_units) {
                 return;
             }
+        }
+        if (vacant.empty() && folded.size() == 1) {
+            vacant.swap(folded); // nothing else can have left the steps
         }
         if constexpr (joined_operators<Ops>) {
             // The first gap may be the activation that was fused into the member before.
@@ -272,7 +275,8 @@ private:
                     take(vacant.front(), sequence, std::move(unit));
                 }
             }
-        } else if (units.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
+        } else if (units.size() == 1 && !vacant.empty() &&
+                   (!folded.empty() || !is_convolution(first))) {
             // A gap that remains does nothing any more, like a dropout: it comes last.
             take(vacant.front(), sequence, std::move(units.front()));
         } else if (vacant.empty() && units.size() == 1 &&
