@@ -29,11 +29,29 @@ TEST_CASE("find_captured_conversions: what programs quantize or cast by themselv
         captured.add({}, name);
         const auto program =
             stemma::detail::find_captured_conversions(captured, stemma::torch_lexicon());
-        return std::pair(program.quantizes, program.casts);
+        return std::pair(program.quantizes, program.casts_inputs);
     };
     CHECK(find("torch.masked_fill") == std::pair(false, false));
     CHECK(find("torch.fake_quantize_per_tensor_affine") == std::pair(true, false));
     CHECK(find("torch.Tensor.to") == std::pair(false, true));
+}
+
+TEST_CASE("find_captured_conversions: casts inside a program are of neither inputs nor results",
+          "[alignment]") {
+    const auto find = [](const std::vector<const char*>& names) {
+        stemma::captured_operations captured;
+        for (const auto* name : names) {
+            if (const auto added = captured.add({}, name); added > 0) {
+                captured.add_source(added - 1);
+            }
+        }
+        const auto program =
+            stemma::detail::find_captured_conversions(captured, stemma::torch_lexicon());
+        return std::pair(program.casts_inputs, program.casts_results);
+    };
+    CHECK(find({"torch.relu", "torch.Tensor.to", "torch.exp"}) == std::pair(false, false));
+    CHECK(find({"torch.Tensor.to", "torch.exp"}) == std::pair(true, false));
+    CHECK(find({"torch.relu", "torch.Tensor.to"}) == std::pair(false, true));
 }
 
 TEST_CASE("describe_items: operations that could have been folded may be missing", "[alignment]") {

@@ -108,16 +108,19 @@ TEST_CASE("aligned_nodes: data pass Casts of parameters, inputs and results", "[
     const auto relu = graph.add("Relu", {inside});
     const auto result = graph.add("Cast", {relu});
     graph.finish();
-    const auto find = [&](bool casts) {
-        return stemma::detail::aligned_nodes_finder(graph, stemma::detail::run_order::as_written,
-                                                    {}, {.casts = casts})
+    const auto find = [&](bool inputs, bool results) {
+        return stemma::detail::aligned_nodes_finder(
+                   graph, stemma::detail::run_order::as_written, {},
+                   {.casts_inputs = inputs, .casts_results = results})
             .find();
     };
-    CHECK(find(false).vertex == std::vector<id>{gemm, inside, relu});
-    CHECK(ranges::equal(find(false).parameters[0], std::vector<id>{w}));
-    CHECK(find(false).passed.back().vertex == result);
-    CHECK(find(false).passed.back().behind == relu);
-    CHECK(find(true).vertex == std::vector<id>{input, gemm, inside, relu, result});
+    const auto none = find(false, false);
+    CHECK(none.vertex == std::vector<id>{gemm, inside, relu});
+    CHECK(ranges::equal(none.parameters[0], std::vector<id>{w}));
+    CHECK(none.passed.back().vertex == result);
+    CHECK(none.passed.back().behind == relu);
+    CHECK(find(true, false).vertex == std::vector<id>{input, gemm, inside, relu});
+    CHECK(find(false, true).vertex == std::vector<id>{gemm, inside, relu, result});
 }
 
 TEST_CASE("aligned_nodes: of inputs and of results, the one that ran first is first",

@@ -30,10 +30,10 @@ TEST_CASE("follow_converted: a conversion goes with what it converts, or is left
     const auto cast = graph.add("Cast", {conv});
     const auto wanted = graph.add("Cast", {no_id});
     graph.finish();
-    const auto nodes =
-        stemma::detail::aligned_nodes_finder(graph, stemma::detail::run_order::as_written, {},
-                                             {.quantizes = true, .casts = true})
-            .find();
+    const auto nodes = stemma::detail::aligned_nodes_finder(
+                           graph, stemma::detail::run_order::as_written, {},
+                           {.quantizes = true, .casts_inputs = true, .casts_results = true})
+                           .find();
     const auto items =
         stemma::detail::describe_items(captured, nodes.types, stemma::torch_lexicon(), {});
     stemma::alignment aligned;

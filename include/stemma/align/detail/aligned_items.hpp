@@ -103,17 +103,29 @@ struct alignment_weights {
     double hopeless_fit = -1; ///< the same: then the wide beam is of no use
 };
 
-/// Returns: what the operations convert by themselves. Complexity: O(distinct names).
+/// Returns: what the operations convert by themselves. Complexity: O(operations + sources).
 template <class Lexicon>
 [[nodiscard]] captured_conversions find_captured_conversions(const captured_operations& captured,
                                                              const Lexicon& lexicon) {
     captured_conversions program;
     const auto& names = captured.names();
+    std::vector<bool> casts; // by name
     for (id n = 0; n < names.size(); ++n) {
         for (const auto* type : {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}) {
             program.quantizes |= lexicon.correspond(names[n], type) >= correspondence::part;
         }
-        program.casts |= lexicon.correspond(names[n], "Cast") == correspondence::head;
+        casts.push_back(lexicon.correspond(names[n], "Cast") == correspondence::head);
+    }
+    std::vector<bool> read(captured.size(), false);
+    for (id i = captured.size(); i-- > 0;) {
+        const auto sources = captured.sources_of(i);
+        if (casts[captured.names_of(i).front()]) {
+            program.casts_inputs |= sources.empty();
+            program.casts_results |= !read[i];
+        }
+        for (auto source : sources) {
+            read[source] = true;
+        }
     }
     return program;
 }

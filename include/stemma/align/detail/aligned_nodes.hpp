@@ -115,7 +115,8 @@ enum class run_order : std::uint8_t {
 /// What a captured program converts by itself: then no tool inserted it.
 struct captured_conversions {
     bool quantizes = false;
-    bool casts = false;
+    bool casts_inputs = false;  ///< of the model
+    bool casts_results = false; ///< of the model
 };
 
 template <named_operators Ops>
@@ -267,7 +268,8 @@ private:
         const auto [out, out_last] = out_edges(v, graph_);
         const bool ends = out == out_last && in != in_last &&
                           place_[index_of(graph_, source(*in, graph_))] != no_id;
-        return reads || (!program_.casts && (reads_data(ops_, v) || ends));
+        return reads || (!program_.casts_inputs && reads_data(ops_, v)) ||
+               (!program_.casts_results && ends);
     }
 
     /// Lets data pass an inserted operator: its readers read what it converts.
