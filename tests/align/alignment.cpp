@@ -102,6 +102,13 @@ TEST_CASE("alignment: one that contradicts many names is worse than any that doe
     CHECK_FALSE(stemma::detail::is_better(other, one));
 }
 
+TEST_CASE("alignment: of two that fit equally well, names decide") {
+    auto other = fitting();
+    other.denied = 2;
+    CHECK(stemma::detail::is_better(fitting(), other));
+    CHECK_FALSE(stemma::detail::is_better(other, fitting()));
+}
+
 TEST_CASE("alignment: misfits lower all confidences, and are reported", "[alignment]") {
     CHECK(highest(fitting()) == 0.99F);
     auto partly = fitting();

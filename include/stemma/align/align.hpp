@@ -46,7 +46,7 @@ align(const Ops& ops, const tree_index& modules, const captured_operations& capt
     using detail::run_order;
     auto result = run(captured, run_order::as_written);
     const auto flows_otherwise = [&] {
-        return result.flows < result.links || result.quality() < 0.95;
+        return result.flows < result.links || result.denied > 0 || result.quality() < 0.95;
     };
     const auto keep_better = [&](alignment other) {
         if (detail::is_better(other, result)) {

@@ -38,6 +38,7 @@ struct alignment {
     std::size_t inside = 0;          ///< operators in bodies that ran
     std::size_t fitting_inside = 0;  ///< those that fit an operation
     std::size_t contradicted = 0;    ///< parameters that others should read, by name
+    std::size_t denied = 0;          ///< operators that names state to come from elsewhere
     bool partial = false;            ///< operators in function bodies were excluded
     std::vector<std::string> doubts; ///< why it is not to be trusted, in words
 
@@ -89,7 +90,7 @@ namespace detail {
     };
     const auto misfits = [](const alignment& one) {
         return one.placed - one.explained + one.expected - one.found + one.links - one.flows +
-               one.reads - one.agreed + one.inside - one.fitting_inside;
+               one.reads - one.agreed + one.inside - one.fitting_inside + one.denied;
     };
     const auto of_a = belief(a);
     const auto of_b = belief(b);

@@ -59,6 +59,7 @@ inline constexpr float aligned_handed = 0.9F;  ///< with the operation of its re
 inline constexpr float aligned_passed = 0.85F; ///< at most, inserted behind an operation: alignment
 inline constexpr float aligned_branch = 0.6F;  ///< at most, in a branch that never ran: alignment
 inline constexpr float aligned_against = 0.5F; ///< at most, if a parameter disagrees: alignment
+inline constexpr float aligned_denied = 0.3F;  ///< at most, if names state another module: curve
 inline constexpr float capture_flaw = 0.85F;   ///< at most, few parameters disagree: alignment
 inline constexpr float capture_doubt = 0.6F;   ///< at most, a large part does not fit: alignment
 inline constexpr float capture_of_other = 0.3F; ///< at most, most does not fit: alignment

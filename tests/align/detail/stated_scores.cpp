@@ -10,6 +10,7 @@
 #include <stemma/model/detail/stated_module.hpp>
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test::align_detail_stated_scores {
@@ -99,22 +100,41 @@ TEST_CASE("stated_scores: conversions of layouts are inserted for what their nam
     CHECK_FALSE(stated_scores(tree, {}, three_operators("ReorderInput")).is_inserted(0));
 }
 
-TEST_CASE("stated_scores: a claim for a module beside the stated one is withdrawn") {
+TEST_CASE(
+    "stated_scores: a claim for another module than the stated one is doubtful or withdrawn") {
     const std::vector<stated_module> stated{{1, 0.88F, true}, {1, 0.88F, true}, {}};
     const auto nodes = three_operators();
     const stated_scores scores(tree, stated, nodes);
     const auto claimed = [&](id module) {
         stemma::alignment aligned;
-        aligned.of.assign(3, {module, 0, 0, 0.99F, true});
+        for (id operation = 0; operation < 3; ++operation) {
+            aligned.of.push_back({module, 0, operation, 0.99F, true});
+        }
         scores.overrule(nodes, aligned);
-        CHECK(aligned.of[1].module == module); // shapes may be anywhere
-        CHECK(aligned.of[2].module == module);
-        return aligned.of[0].module;
+        for (id n = 1; n < 3; ++n) { // shapes and constants may be anywhere
+            CHECK(aligned.of[n].module == module);
+            CHECK(aligned.of[n].confidence == 0.99F);
+        }
+        CHECK(aligned.denied == (aligned.of[0].module == no_id ? 1U : 0U));
+        return std::pair(aligned.of[0].module, aligned.of[0].confidence > 0.5F);
     };
-    CHECK(claimed(0) == 0);
-    CHECK(claimed(1) == 1);
-    CHECK(claimed(2) == 2);
-    CHECK(claimed(3) == no_id);
+    CHECK(claimed(0) == std::pair(id{0}, false));
+    CHECK(claimed(1) == std::pair(id{1}, true));
+    CHECK(claimed(2) == std::pair(id{2}, false));
+    CHECK(claimed(3) == std::pair(no_id, false));
+}
+
+TEST_CASE("stated_scores: what a name refutes for one operator of an operation, it does for all") {
+    const std::vector<stated_module> stated{{1, 0.88F, true}, {}, {}};
+    const auto nodes = three_operators();
+    stemma::alignment aligned;
+    for (id operation : {0U, 0U, 1U}) {
+        aligned.of.push_back({3, 0, operation, 0.99F, true});
+    }
+    stated_scores(tree, stated, nodes).overrule(nodes, aligned);
+    CHECK(aligned.of[0].module == no_id);
+    CHECK(aligned.of[1].module == no_id);
+    CHECK(aligned.of[2].module == 3);
 }
 
 } // namespace test::align_detail_stated_scores

@@ -380,8 +380,8 @@ private:
             ++length_[best->item];
             const auto& operation = captured_[best->item];
             const bool fitting = nodes_.of_shapes[n] || fits(n, best->item) >= correspondence::part;
-            const bool sure = operation.exact && (fitting || !stated_.denies(n, best->module));
-            const auto limit = fitting ? (sure ? 0.99 : 0.7) : (sure ? 0.85 : 0.5);
+            const auto limit =
+                fitting ? (operation.exact ? 0.99 : 0.7) : (operation.exact ? 0.85 : 0.5);
             entry = {best->module, operation.call, best->item,
                      static_cast<float>(std::min(best->mass, limit)), operation.exact};
         }

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -72,14 +73,30 @@ public:
         return !stated_.empty() && stated_[n] == module;
     }
 
-    /// Withdraws what is claimed about operators whose names state a module beside the claimed one.
+    /// Lowers the confidence of claims about operators whose names state another module. If that
+    /// is beside the claimed one, what is claimed is withdrawn, also about other operators of the
+    /// same operation that no name confirms.
     void overrule(const aligned_nodes& nodes, alignment& result) const {
+        std::unordered_set<id> refuted; // operations
         for (id n = 0; n < stated_.size(); ++n) {
             auto& entry = result.of[nodes.vertex[n]];
-            const bool related = stated_[n] == no_id || entry.module == no_id ||
-                                 modules_.is_ancestor(stated_[n], entry.module) ||
-                                 modules_.is_ancestor(entry.module, stated_[n]);
-            entry = related ? entry : alignment::aligned();
+            if (entry.module == no_id || !denies(n, entry.module)) {
+                continue;
+            }
+            if (modules_.are_related(entry.module, stated_[n])) {
+                entry.confidence = std::min(entry.confidence, confidence::aligned_denied);
+            } else {
+                ++result.denied;
+                refuted.insert(entry.operation);
+                entry = {};
+            }
+        }
+        for (id n = 0; n < stated_.size() && !refuted.empty(); ++n) {
+            auto& entry = result.of[nodes.vertex[n]];
+            if (entry.operation != no_id && refuted.contains(entry.operation) &&
+                !confirms(n, entry.module)) {
+                entry = {};
+            }
         }
     }
 
