@@ -114,6 +114,8 @@ TEST_CASE("alignment: misfits lower all confidences, and are reported", "[alignm
     auto partly = fitting();
     partly.explained = 70;
     CHECK(highest(partly) < 0.9F);
+    partly.explained = 50;
+    CHECK(highest(partly) == 0.5F); // no surer than it fits
     partly.explained = 10;
     CHECK(highest(partly) < 0.5F);
     auto contradicted = fitting();

@@ -229,6 +229,7 @@ TEST_CASE("refining_regions: what a doubtful capture only places in a module may
     CHECK(count_claims(claimed("block.a", capture_doubt, false)) == 0);
     CHECK(count_claims(claimed("block", capture_doubt, true)) == 0);
     CHECK(count_claims(claimed("", capture_flaw, false)) == 0);
+    CHECK(count_claims(claimed("block.a", region - 0.1F, true)) == 1); // less sure than the region
 }
 
 } // namespace test::open_attribution_options

@@ -69,7 +69,8 @@ struct alignment {
     /// counterpart on the other, or parameters disagree, apparent matches may be due to chance.
     [[nodiscard]] float credibility() const noexcept {
         const float fitting = !is_plausible()    ? detail::confidence::capture_of_other
-                              : quality() < 0.85 ? detail::confidence::capture_doubt
+                              : quality() < 0.85 ? std::min(static_cast<float>(quality()),
+                                                            detail::confidence::capture_doubt)
                                                  : 1;
         const float agreeing = contradicted == 0           ? 1
                                : contradicted * 20 > reads ? detail::confidence::capture_doubt

@@ -311,7 +311,8 @@ struct added_sources {
 }
 
 /// Regions of parameters. Beside claims found elsewhere they are silent, unless all of these are in
-/// doubt and one only says that an operator is in some module, around the region's or the same.
+/// doubt, and about an operator are less sure than a region below the root, or one only says that
+/// it is in some module, around the region's or the same.
 struct refining_regions {
     using policy_category = evidence_category;
 
@@ -327,12 +328,15 @@ struct refining_regions {
         template <class Function>
         void for_each_claim(id node, Function f) const {
             made.for_each_claim(node, [&](const claim& region) {
-                const auto refines = [&](const claim_table& table) {
+                bool speaks = given->empty() || region.module != 0;
+                bool refines = false;
+                for (const auto& table : *given) {
                     const auto one = node < table.of.size() ? table.of[node] : claim();
-                    return one.module != no_id && !one.exact &&
-                           modules->is_ancestor(one.module, region.module);
-                };
-                if (given->empty() || range::any_of(*given, refines)) {
+                    speaks = speaks && one.confidence < region.confidence;
+                    refines = refines || (one.module != no_id && !one.exact &&
+                                          modules->is_ancestor(one.module, region.module));
+                }
+                if (speaks || refines) {
                     f(region);
                 }
             });
