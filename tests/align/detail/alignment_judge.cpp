@@ -8,6 +8,7 @@
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace test::align_detail_alignment_judge {
@@ -18,7 +19,9 @@ using stemma::no_id;
 namespace {
 
 /// @returns the counts if every operator comes from the operation at its place.
-stemma::alignment judged(test::alignment_scene& scene, const std::vector<id>& operations) {
+template <class Ops = test::exported_graph>
+stemma::alignment judged(test::alignment_scene& scene, const std::vector<id>& operations,
+                         const Ops& ops = {}) {
     scene.graph.finish();
     const auto nodes = stemma::detail::aligned_nodes_finder(scene.graph).find();
     const stemma::detail::alignment_weights weights;
@@ -32,10 +35,31 @@ stemma::alignment judged(test::alignment_scene& scene, const std::vector<id>& op
     for (id n = 0; n < nodes.size(); ++n) {
         judge.judge(n, operations[n], false, result);
     }
+    judge.excuse_uniform(ops, result);
     return result;
 }
 
+/// Operators whose parameters are numbers repeated, all but the first.
+struct uniform_graph : test::exported_graph {
+    static void keep_uniform(std::vector<bool>& marked) { marked.front() = false; }
+};
+
 } // namespace
+
+TEST_CASE("alignment_judge: numbers repeated that no operation reads are no parameters",
+          "[alignment]") {
+    test::alignment_scene scene;
+    scene.capture(0, "torch.nn.functional.linear", {test::alignment_scene::tensor{}});
+    scene.captured.add_parameter("weight", std::vector<std::int64_t>{7, 5});
+    const auto weight = scene.graph.parameter("w", {3, 2});
+    const auto zeros = scene.graph.parameter("zeros", {2, 3});
+    scene.export_node(0, "Gemm", {no_id}, {weight, zeros});
+    CHECK(judged(scene, {0}).reads == 2);
+    uniform_graph graph;
+    graph.parameter("w", {3, 2});
+    graph.parameter("zeros", {2, 3});
+    CHECK(judged(scene, {0}, graph).reads == 1);
+}
 
 TEST_CASE("alignment_judge: counts what fits, flows and agrees", "[alignment]") {
     test::alignment_scene scene;

@@ -74,6 +74,7 @@ public:
                 result.found += made_head_[item] ? 1U : 0U;
             }
         }
+        judge_.excuse_uniform(ops_, result);
         fused_joiner(nodes_, items_, captured_, modules_, parameters_, result).run();
         follow_converted(nodes_, items_, result);
         stated_.overrule(nodes_, result);

@@ -11,6 +11,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
+#include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -57,11 +58,29 @@ public:
             const auto fitting = parameters_.agrees(p, item);
             result.reads += fitting ? 1U : 0U;
             result.agreed += fitting.value_or(false) ? 1U : 0U;
+            if (!fitting.value_or(true) && !parameters_.is_named(p)) {
+                strangers_.push_back(p);
+            }
             if (parameters_.is_named(p) && !*fitting && !items_.is_fused[nodes_.type[n]]) {
                 ++result.contradicted;
                 auto& entry = result.of[nodes_.vertex[n]];
                 entry.confidence = std::min(entry.confidence, confidence::aligned_against);
             }
+        }
+    }
+
+    /// No longer counts as parameters what no operation reads and is one number throughout, such as
+    /// the zeros that a recurrent layer starts with. Complexity: O(parameters), and their data.
+    template <class Ops>
+    void excuse_uniform(const Ops& ops, alignment& result) const {
+        if constexpr (valued_parameters<Ops>) {
+            std::vector<bool> uniform(strangers_.empty() ? 0 : ops.parameter_count(), false);
+            for (auto p : strangers_) {
+                uniform[p] = true;
+            }
+            ops.keep_uniform(uniform);
+            result.reads -= static_cast<std::size_t>(std::count_if(
+                strangers_.begin(), strangers_.end(), [&](id p) -> bool { return uniform[p]; }));
         }
     }
 
@@ -85,6 +104,7 @@ private:
     const parameter_scores& parameters_;
     const std::vector<id>& item_of_;
     std::vector<std::size_t> made_count_; // by operation: its operators
+    std::vector<id> strangers_; // parameters of unknown names that do not fit, one for each read
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
