@@ -58,7 +58,7 @@ struct alignment {
     }
 
     /// Returns: whether the capture may be one of this model at all.
-    [[nodiscard]] bool is_plausible() const noexcept { return quality() > 0.5; }
+    [[nodiscard]] bool is_plausible() const noexcept { return quality() >= 0.5; }
 
     /// Returns: whether data flow between the operators matches that between their operations. If
     /// not, many operators were mistaken for others, as in a graph without names that an optimizer
