@@ -146,6 +146,7 @@ def reports_of(model, capture, truth, folder):
     if model.parent.name == "quirks":  # with modules that are not convex
         yield "cuts", run("cut", model, *with_capture, "--all", "-d", parts, "--data", "keep",
                           "--force", "--non-convex", "refuse")
+        yield "explain", run("explain", model, "layer")
     yield "split", run("split", model, *with_capture, "--depth", "1", "-d", parts, "--data", "keep",
                        "--force")
     if model.name == "model.onnx" and model.parent.name in ("bert_mlm", "quirks", "shared_twice"):
