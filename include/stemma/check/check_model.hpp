@@ -70,24 +70,21 @@ template <detail::judging Policy = as_found>
 template <text_sink Sink>
 void write_json(Sink& sink, std::span<const finding> findings, const onnx_model& model,
                 std::string_view name) {
-    json_writer json(sink);
-    const auto errors = count_of(findings, severity::error);
-    json.begin_object();
-    json.member("schema", "stemma.validate/1");
-    json.member("model", name);
-    json.member("valid", errors == 0);
-    json.member("errors", errors);
-    json.member("warnings", count_of(findings, severity::warning));
-    json.objects("findings", findings, [&](const auto& one) {
-        json.member("code", one.code);
-        json.member("severity", to_string(one.level));
-        json.member("place", one.place);
-        json.key("node");
-        one.node == no_id ? json.null() : json.value(position_text(model, one.node));
-        json.member("text", one.text);
+    detail::write_document(sink, "stemma.validate/1", [&](auto& json) {
+        const auto errors = count_of(findings, severity::error);
+        json.member("model", name);
+        json.member("valid", errors == 0);
+        json.member("errors", errors);
+        json.member("warnings", count_of(findings, severity::warning));
+        json.objects("findings", findings, [&](const auto& one) {
+            json.member("code", one.code);
+            json.member("severity", to_string(one.level));
+            json.member("place", one.place);
+            json.key("node");
+            one.node == no_id ? json.null() : json.value(position_text(model, one.node));
+            json.member("text", one.text);
+        });
     });
-    json.end_object();
-    json.finish();
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -173,30 +173,27 @@ template <text_sink Sink>
 void write_json(Sink& sink, const module_comparison& comparison, const attributed_model& first,
                 const attributed_model& second, bool nodes = false) {
     const auto& difference = comparison.difference;
-    json_writer json(sink);
-    const auto side = [&](std::string_view key, const attributed_model& opened, id m,
-                          std::size_t count) {
-        json.object(key, [&] {
-            json.member("model", opened.model().file());
-            json.member("module", opened.modules().report_path(m));
-            json.member("class", opened.modules().class_name(m));
-            json.member("nodes", count);
+    detail::write_document(sink, "stemma.module_diff/1", [&](auto& json) {
+        const auto side = [&](std::string_view key, const attributed_model& opened, id m,
+                              std::size_t count) {
+            json.object(key, [&] {
+                json.member("model", opened.model().file());
+                json.member("module", opened.modules().report_path(m));
+                json.member("class", opened.modules().class_name(m));
+                json.member("nodes", count);
+            });
+        };
+        side("first", first, difference.first, comparison.first_nodes);
+        side("second", second, difference.second, comparison.second_nodes);
+        json.member("same_function", comparison.same_function);
+        json.object("matched", [&] {
+            json.member("nodes", comparison.matched_nodes);
+            json.member("weights", comparison.compared_weights);
+            json.member("missing_weights", comparison.missing_weights);
         });
-    };
-    json.begin_object();
-    json.member("schema", "stemma.module_diff/1");
-    side("first", first, difference.first, comparison.first_nodes);
-    side("second", second, difference.second, comparison.second_nodes);
-    json.member("same_function", comparison.same_function);
-    json.object("matched", [&] {
-        json.member("nodes", comparison.matched_nodes);
-        json.member("weights", comparison.compared_weights);
-        json.member("missing_weights", comparison.missing_weights);
+        detail::write_diff_counts(json, difference);
+        detail::write_diff_contents(json, difference, first.model(), second.model(), nodes);
     });
-    detail::write_diff_counts(json, difference);
-    detail::write_diff_contents(json, difference, first.model(), second.model(), nodes);
-    json.end_object();
-    json.finish();
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -153,51 +153,49 @@ namespace detail {
 /// Writes two profiles side by side (`stemma.profiles/1`). Complexity: O(length).
 template <text_sink Sink>
 void write_json(Sink& sink, const module_times& first, const module_times& second) {
-    json_writer json(sink);
-    const auto write_source = [&](std::string_view key, const module_times& of) {
-        json.key(key);
-        json.begin_object();
-        json.member("model", of.model().model().file());
-        json.member("profile", of.files());
-        json.member("format", of.formats());
-        json.member("runs", of.runs());
-        json.member("dropped_runs", of.dropped());
-        json.member("us", of.per_run(of.total()));
-        json.member("unmatched_us", of.per_run(of.unmatched_total()));
-        json.end_object();
-    };
-    const auto write_time = [&](std::string_view key, const module_times& of, id m) {
-        json.key(key);
-        if (m == no_id) {
-            json.null();
-            return;
-        }
-        const auto& time = of[m];
-        json.begin_object();
-        json.member("us", of.per_run(time.microseconds));
-        json.member("own_us", of.per_run(time.own));
-        json.member("share", detail::share_of(time.microseconds, of.total()));
-        json.member("calls", of.per_run(time.calls));
-        json.end_object();
-    };
-    json.begin_object();
-    json.member("schema", "stemma.profiles/1");
-    json.member("divided", first.is_divided());
-    write_source("first", first);
-    write_source("second", second);
-    json.list("modules", compare_times(first, second), [&](const auto& pair) {
-        const auto& tree = pair.first == no_id ? second.model().modules() : first.model().modules();
-        const auto m = pair.first == no_id ? pair.second : pair.first;
-        json.begin_object(true);
-        json.member("path", tree.path(m));
-        json.member_or_null("class", tree.class_name(m));
-        json.member("difference_us", pair.after - pair.before);
-        write_time("first", first, pair.first);
-        write_time("second", second, pair.second);
-        json.end_object();
+    detail::write_document(sink, "stemma.profiles/1", [&](auto& json) {
+        const auto write_source = [&](std::string_view key, const module_times& of) {
+            json.key(key);
+            json.begin_object();
+            json.member("model", of.model().model().file());
+            json.member("profile", of.files());
+            json.member("format", of.formats());
+            json.member("runs", of.runs());
+            json.member("dropped_runs", of.dropped());
+            json.member("us", of.per_run(of.total()));
+            json.member("unmatched_us", of.per_run(of.unmatched_total()));
+            json.end_object();
+        };
+        const auto write_time = [&](std::string_view key, const module_times& of, id m) {
+            json.key(key);
+            if (m == no_id) {
+                json.null();
+                return;
+            }
+            const auto& time = of[m];
+            json.begin_object();
+            json.member("us", of.per_run(time.microseconds));
+            json.member("own_us", of.per_run(time.own));
+            json.member("share", detail::share_of(time.microseconds, of.total()));
+            json.member("calls", of.per_run(time.calls));
+            json.end_object();
+        };
+        json.member("divided", first.is_divided());
+        write_source("first", first);
+        write_source("second", second);
+        json.list("modules", compare_times(first, second), [&](const auto& pair) {
+            const auto& tree =
+                pair.first == no_id ? second.model().modules() : first.model().modules();
+            const auto m = pair.first == no_id ? pair.second : pair.first;
+            json.begin_object(true);
+            json.member("path", tree.path(m));
+            json.member_or_null("class", tree.class_name(m));
+            json.member("difference_us", pair.after - pair.before);
+            write_time("first", first, pair.first);
+            write_time("second", second, pair.second);
+            json.end_object();
+        });
     });
-    json.end_object();
-    json.finish();
 }
 
 /// Writes the same as CSV; the last row is the unmatched time.

@@ -71,29 +71,26 @@ struct cut_record {
 template <text_sink Sink>
 void write_json(Sink& sink, std::span<const cut_record> records, std::string_view source,
                 const module_tree& modules, const tag_table& tags) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.cuts/1");
-    json.member("source", source);
-    json.objects("cuts", records, [&](const auto& record) {
-        json.member("module", modules.path(record.module));
-        json.member("tag", tags.text(record.module));
-        json.member("part", record.part);
-        if (!record.file.empty()) {
-            json.member("file", std::filesystem::path(record.file).filename().string());
-        }
-        json.values("inputs", record.inputs);
-        json.values("outputs", record.outputs);
-        json.member("status", record.is_refused() ? "refused" : "written");
-        json.key("reason");
-        record.is_refused() ? json.value(to_string(record.refusal)) : json.null();
-        if (!record.text.empty()) {
-            json.member("text", record.text);
-        }
-        json.member("exact", record.exact);
+    detail::write_document(sink, "stemma.cuts/1", [&](auto& json) {
+        json.member("source", source);
+        json.objects("cuts", records, [&](const auto& record) {
+            json.member("module", modules.path(record.module));
+            json.member("tag", tags.text(record.module));
+            json.member("part", record.part);
+            if (!record.file.empty()) {
+                json.member("file", std::filesystem::path(record.file).filename().string());
+            }
+            json.values("inputs", record.inputs);
+            json.values("outputs", record.outputs);
+            json.member("status", record.is_refused() ? "refused" : "written");
+            json.key("reason");
+            record.is_refused() ? json.value(to_string(record.refusal)) : json.null();
+            if (!record.text.empty()) {
+                json.member("text", record.text);
+            }
+            json.member("exact", record.exact);
+        });
     });
-    json.end_object();
-    json.finish();
 }
 
 } // namespace stemma::inline STEMMA_ABI

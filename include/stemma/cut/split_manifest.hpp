@@ -220,73 +220,70 @@ private:
 /// Writes a manifest as JSON. Complexity: O(length).
 template <text_sink Sink>
 void write_json(Sink& sink, const split_manifest& manifest) {
-    json_writer json(sink);
-    const auto entry = [&](std::string_view name, const split_manifest::file_entry& at) {
-        json.key(name);
-        if (at.file.empty()) {
-            json.null();
-            return;
-        }
-        json.begin_object(true);
-        json.member("file", at.file);
-        json.member("hash", at.hash);
-        json.end_object();
-    };
-    json.begin_object();
-    json.member("schema", detail::split_schema);
-    entry("source", manifest.source);
-    entry("skeleton", manifest.skeleton);
-    entry("weights", manifest.weights);
-    json.objects("parts", manifest.parts, [&](const auto& part) {
-        json.member("file", part.at.file);
-        json.member("hash", part.at.hash);
-        json.member("module", part.module);
-        json.member("level", part.level);
-        json.member("tag", part.tag);
-        json.member("cost", part.cost);
-        json.values("nodes", part.nodes);
-        json.values("clones", part.clones);
-        json.values("cloned_values", part.cloned_values);
-        if (!part.order.empty()) {
-            json.values("file_order", part.order);
-        }
-        json.values("initializers", part.initializers);
-    });
-    json.objects("tensors", manifest.tensors, [&](const auto& tensor) {
-        json.member("name", tensor.name);
-        json.member("type", tensor.type);
-        json.flat_list("shape", tensor.shape, [&](const auto& extent) {
-            if (const auto* number = std::get_if<std::int64_t>(&extent)) {
-                *number < 0 ? json.null() : json.value(*number);
-            } else {
-                json.value(std::get<std::string>(extent));
+    detail::write_document(sink, detail::split_schema, [&](auto& json) {
+        const auto entry = [&](std::string_view name, const split_manifest::file_entry& at) {
+            json.key(name);
+            if (at.file.empty()) {
+                json.null();
+                return;
             }
+            json.begin_object(true);
+            json.member("file", at.file);
+            json.member("hash", at.hash);
+            json.end_object();
+        };
+        entry("source", manifest.source);
+        entry("skeleton", manifest.skeleton);
+        entry("weights", manifest.weights);
+        json.objects("parts", manifest.parts, [&](const auto& part) {
+            json.member("file", part.at.file);
+            json.member("hash", part.at.hash);
+            json.member("module", part.module);
+            json.member("level", part.level);
+            json.member("tag", part.tag);
+            json.member("cost", part.cost);
+            json.values("nodes", part.nodes);
+            json.values("clones", part.clones);
+            json.values("cloned_values", part.cloned_values);
+            if (!part.order.empty()) {
+                json.values("file_order", part.order);
+            }
+            json.values("initializers", part.initializers);
         });
-        json.key("from");
-        tensor.from == no_id ? json.null() : json.value(tensor.from);
-        json.values("to", tensor.to);
-        json.member("output", tensor.output);
-    });
-    json.values("order", manifest.order);
-    json.list("recipe", manifest.recipe, [&](const auto& piece) {
-        using kind = split_manifest::piece::kind;
-        json.begin_array(true);
-        json.value(detail::piece_names[static_cast<std::size_t>(piece.from)]);
-        if (piece.from == kind::bytes) {
-            json.value(detail::bytes_to_hex(piece.text));
-        } else {
-            if (piece.from == kind::initializer) {
-                json.value(piece.text);
+        json.objects("tensors", manifest.tensors, [&](const auto& tensor) {
+            json.member("name", tensor.name);
+            json.member("type", tensor.type);
+            json.flat_list("shape", tensor.shape, [&](const auto& extent) {
+                if (const auto* number = std::get_if<std::int64_t>(&extent)) {
+                    *number < 0 ? json.null() : json.value(*number);
+                } else {
+                    json.value(std::get<std::string>(extent));
+                }
+            });
+            json.key("from");
+            tensor.from == no_id ? json.null() : json.value(tensor.from);
+            json.values("to", tensor.to);
+            json.member("output", tensor.output);
+        });
+        json.values("order", manifest.order);
+        json.list("recipe", manifest.recipe, [&](const auto& piece) {
+            using kind = split_manifest::piece::kind;
+            json.begin_array(true);
+            json.value(detail::piece_names[static_cast<std::size_t>(piece.from)]);
+            if (piece.from == kind::bytes) {
+                json.value(detail::bytes_to_hex(piece.text));
+            } else {
+                if (piece.from == kind::initializer) {
+                    json.value(piece.text);
+                }
+                json.value(piece.first);
+                if (piece.from != kind::node) {
+                    json.value(piece.count);
+                }
             }
-            json.value(piece.first);
-            if (piece.from != kind::node) {
-                json.value(piece.count);
-            }
-        }
-        json.end_array();
+            json.end_array();
+        });
     });
-    json.end_object();
-    json.finish();
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -322,62 +322,59 @@ void write_json(Sink& sink, const model_fold& folded, const attributed_model& op
                 std::uint64_t bytes) {
     const auto& plan = folded.plan();
     const auto& modules = opened.modules();
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.folds/1");
-    json.member("nodes", opened.model().node_count());
-    json.member("bytes", opened.file().bytes().size());
-    json.member("folded_bytes", bytes);
-    json.objects("functions", plan.functions, [&](const auto& function) {
-        json.member("domain", function.domain);
-        json.member("name", function.numbered());
-        json.member("calls", function.calls);
-        json.member("nodes", detail::nodes_in(plan, function.region));
-        json.member("inputs", plan.inputs[function.region].size());
-        json.member("activations", function.activations);
-        json.member("outputs", plan.outputs[function.region].size());
-        json.member("attributes", function.attributes);
-    });
-    json.key("calls");
-    json.begin_array();
-    std::vector<id> number(plan.regions.size(), no_id); // index among the calls
-    id next = 0;
-    for (id r = 0; r < number.size(); ++r) {
-        number[r] = plan.is_graph(r) ? no_id : next++;
-    }
-    for (id r = 0; r < plan.regions.size(); ++r) {
-        if (plan.is_graph(r)) {
-            continue;
+    detail::write_document(sink, "stemma.folds/1", [&](auto& json) {
+        json.member("nodes", opened.model().node_count());
+        json.member("bytes", opened.file().bytes().size());
+        json.member("folded_bytes", bytes);
+        json.objects("functions", plan.functions, [&](const auto& function) {
+            json.member("domain", function.domain);
+            json.member("name", function.numbered());
+            json.member("calls", function.calls);
+            json.member("nodes", detail::nodes_in(plan, function.region));
+            json.member("inputs", plan.inputs[function.region].size());
+            json.member("activations", function.activations);
+            json.member("outputs", plan.outputs[function.region].size());
+            json.member("attributes", function.attributes);
+        });
+        json.key("calls");
+        json.begin_array();
+        std::vector<id> number(plan.regions.size(), no_id); // index among the calls
+        id next = 0;
+        for (id r = 0; r < number.size(); ++r) {
+            number[r] = plan.is_graph(r) ? no_id : next++;
         }
-        const auto& region = plan.regions[r];
-        const auto& function = plan.functions[plan.function[r]];
-        json.begin_object(true);
-        json.member("module", modules.path(region.module));
-        json.member("tag", opened.tags().tags.text(region.module));
-        json.member("call", region.call);
-        json.member("run", region.run);
-        json.member("runs", region.runs);
-        json.member("function", function.domain + "::" + function.numbered());
-        json.key("inside");
-        auto around = region.parent;
-        while (around != no_id && plan.is_graph(around)) {
-            around = plan.regions[around].parent;
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            if (plan.is_graph(r)) {
+                continue;
+            }
+            const auto& region = plan.regions[r];
+            const auto& function = plan.functions[plan.function[r]];
+            json.begin_object(true);
+            json.member("module", modules.path(region.module));
+            json.member("tag", opened.tags().tags.text(region.module));
+            json.member("call", region.call);
+            json.member("run", region.run);
+            json.member("runs", region.runs);
+            json.member("function", function.domain + "::" + function.numbered());
+            json.key("inside");
+            auto around = region.parent;
+            while (around != no_id && plan.is_graph(around)) {
+                around = plan.regions[around].parent;
+            }
+            around == no_id ? json.null() : json.value(number[around]);
+            json.member("graph", opened.model().graph_path(plan.graph[r]));
+            json.member("nodes", region.operators);
+            json.end_object();
         }
-        around == no_id ? json.null() : json.value(number[around]);
-        json.member("graph", opened.model().graph_path(plan.graph[r]));
-        json.member("nodes", region.operators);
-        json.end_object();
-    }
-    json.end_array();
-    json.objects("left", plan.left, [&](const auto& leftover) {
-        json.member("module", modules.path(leftover.module));
-        json.member("call", leftover.call);
-        json.member("nodes", leftover.operators);
-        json.member("reason", leftover.runs > 1 ? "non_convex" : "too_small");
+        json.end_array();
+        json.objects("left", plan.left, [&](const auto& leftover) {
+            json.member("module", modules.path(leftover.module));
+            json.member("call", leftover.call);
+            json.member("nodes", leftover.operators);
+            json.member("reason", leftover.runs > 1 ? "non_convex" : "too_small");
+        });
+        json.member("in_bodies", plan.in_bodies);
     });
-    json.member("in_bodies", plan.in_bodies);
-    json.end_object();
-    json.finish();
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -196,30 +196,27 @@ struct placed_node {
 /// Writes where modules run as JSON (`stemma.placement/1`). Complexity: O(length of the result).
 template <text_sink Sink>
 void write_json(Sink& sink, const module_placement& placement, const attributed_model& opened) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.placement/1");
-    json.member("model", opened.model().file());
-    json.member("unmatched", placement.unmatched);
-    json.member("unplaced", placement.unplaced);
-    json.key("modules");
-    json.begin_array();
-    for (id m = 0; m < placement.modules.size(); ++m) {
-        if (placement.modules[m].empty()) {
-            continue;
-        }
-        json.begin_object(true);
-        json.member("module", opened.modules().path(m));
-        json.object("providers", [&] {
-            for (const auto& [provider, count] : placement.modules[m]) {
-                json.member(provider, count);
+    detail::write_document(sink, "stemma.placement/1", [&](auto& json) {
+        json.member("model", opened.model().file());
+        json.member("unmatched", placement.unmatched);
+        json.member("unplaced", placement.unplaced);
+        json.key("modules");
+        json.begin_array();
+        for (id m = 0; m < placement.modules.size(); ++m) {
+            if (placement.modules[m].empty()) {
+                continue;
             }
-        });
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    json.finish();
+            json.begin_object(true);
+            json.member("module", opened.modules().path(m));
+            json.object("providers", [&] {
+                for (const auto& [provider, count] : placement.modules[m]) {
+                    json.member(provider, count);
+                }
+            });
+            json.end_object();
+        }
+        json.end_array();
+    });
 }
 
 } // namespace stemma::inline STEMMA_ABI

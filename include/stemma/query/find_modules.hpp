@@ -151,14 +151,11 @@ namespace detail {
 template <text_sink Sink>
 void write_json(Sink& sink, const query_answer& answer, std::string_view asked,
                 const attributed_model& opened) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.query/1");
-    json.member("model", opened.model().file());
-    json.member("query", asked);
-    write_json(json, answer, opened.model(), opened.modules(), opened.tags());
-    json.end_object();
-    json.finish();
+    detail::write_document(sink, "stemma.query/1", [&](auto& json) {
+        json.member("model", opened.model().file());
+        json.member("query", asked);
+        write_json(json, answer, opened.model(), opened.modules(), opened.tags());
+    });
 }
 
 /// Returns: by module, whether it, an ancestor or a descendant matches a query, and it is at most

@@ -190,55 +190,52 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
                    const tagging& tagged, const module_statistics& counts,
                    const detail::value_tags& values, const tag_summary& summary,
                    const sidecar_sources& sources = {}) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.sidecar/1");
-    json.member("model", summary.model);
-    json.key("modules");
-    json.begin_array();
-    for (id m = 0; m < modules.size(); ++m) {
-        detail::write_module(json, modules, tagged, counts, m);
-    }
-    json.end_array();
-    json.key("nodes");
-    json.begin_array();
-    for (id node = 0; node < model.node_count(); ++node) {
-        detail::write_node(json, model, modules, tagged, node, sources);
-    }
-    json.end_array();
-    json.key("values");
-    json.begin_array();
-    const auto readers = detail::value_readers(model);
-    const auto write_place = [&](id node) {
-        json.object([&] {
-            json.member("graph", detail::report_graph_path(model, model.graph_of(node)));
-            json.member("index", model.position(node));
-        });
-    };
-    for (id value = 0; value < model.value_count(); ++value) {
-        if (model.value_name(value).empty()) {
-            continue;
+    detail::write_document(sink, "stemma.sidecar/1", [&](auto& json) {
+        json.member("model", summary.model);
+        json.key("modules");
+        json.begin_array();
+        for (id m = 0; m < modules.size(); ++m) {
+            detail::write_module(json, modules, tagged, counts, m);
         }
-        json.begin_object(true);
-        json.member("name", model.value_name(value));
-        json.member("graph", detail::report_graph_path(model, model.graph_of_value(value)));
-        json.member("kind", to_string(model.kind(value)));
-        json.key("tags");
-        detail::write_tags(json, tagged.tags, values.pool, values.sets[value]);
-        json.key("producer");
-        const auto producer = model.producer(value);
-        producer == no_id ? json.null() : write_place(producer);
-        json.flat_list("consumers", readers[value], write_place);
+        json.end_array();
+        json.key("nodes");
+        json.begin_array();
+        for (id node = 0; node < model.node_count(); ++node) {
+            detail::write_node(json, model, modules, tagged, node, sources);
+        }
+        json.end_array();
+        json.key("values");
+        json.begin_array();
+        const auto readers = detail::value_readers(model);
+        const auto write_place = [&](id node) {
+            json.object([&] {
+                json.member("graph", detail::report_graph_path(model, model.graph_of(node)));
+                json.member("index", model.position(node));
+            });
+        };
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.value_name(value).empty()) {
+                continue;
+            }
+            json.begin_object(true);
+            json.member("name", model.value_name(value));
+            json.member("graph", detail::report_graph_path(model, model.graph_of_value(value)));
+            json.member("kind", to_string(model.kind(value)));
+            json.key("tags");
+            detail::write_tags(json, tagged.tags, values.pool, values.sets[value]);
+            json.key("producer");
+            const auto producer = model.producer(value);
+            producer == no_id ? json.null() : write_place(producer);
+            json.flat_list("consumers", readers[value], write_place);
+            json.end_object();
+        }
+        json.end_array();
+        json.key("summary");
+        json.begin_object();
+        json.member("schema", "stemma.summary/1");
+        write_json(json, summary);
         json.end_object();
-    }
-    json.end_array();
-    json.key("summary");
-    json.begin_object();
-    json.member("schema", "stemma.summary/1");
-    write_json(json, summary);
-    json.end_object();
-    json.end_object();
-    json.finish();
+    });
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -29,19 +29,18 @@ template <parameter_readers Ops>
         };
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = *it;
-            if (std::string_view(ops.op_type(v)) != "Gemm") {
-                continue;
-            }
             const auto [from, from_end] = in_edges(v, graph);
             const auto [to, to_end] = out_edges(v, graph);
-            const bool is_flat =
-                std::any_of(from, from_end, [&](auto e) { return reshapes(source(e, graph)); }) &&
-                std::any_of(to, to_end, [&](auto e) { return reshapes(target(e, graph)); });
+            if (std::string_view(ops.op_type(v)) != "Gemm" ||
+                std::none_of(from, from_end, [&](auto e) { return reshapes(source(e, graph)); }) ||
+                std::none_of(to, to_end, [&](auto e) { return reshapes(target(e, graph)); })) {
+                continue;
+            }
             ops.for_each_parameter(v, [&](id p) {
-                for (auto m : owners.of(p)) {
-                    flat[m] =
-                        flat[m] ||
-                        (is_flat && std::string_view(ops.parameter_name(p)).ends_with("weight"));
+                if (std::string_view(ops.parameter_name(p)).ends_with("weight")) {
+                    for (auto m : owners.of(p)) {
+                        flat[m] = true;
+                    }
                 }
             });
         }
@@ -55,7 +54,7 @@ template <parameter_readers Ops>
 /// `torch.nn.MultiheadAttention` is recognized by its own parameters, `in_proj_weight` and
 /// `in_proj_bias`, or, where their names are lost, by a child `out_proj` that alone is left and
 /// multiplies a matrix, as no layer does with a batch of sequences. It never calls its `out_proj`.
-/// If there is one, all modules of which only a child `out_proj` is left are taken for others.
+/// If there is one, all modules of which only a child `out_proj` is left are taken for such.
 /// Complexity: O(V + modules + parameters + reads), and O(children) of each such module.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<id> find_bypassed_modules(const Ops& ops, const Modules& modules,

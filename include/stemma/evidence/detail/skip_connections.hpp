@@ -101,17 +101,15 @@ private:
     void add_alike() {
         std::set<std::pair<id, std::uint64_t>> adding; // list, kind
         const auto of = [&](id m) { return std::pair(tree_.parent(m), skipped_kind_[m]); };
-        for (const bool looks : {true, false}) {
-            for (id m = 1; m < tree_.size(); ++m) {
-                if (skipped_kind_[m] == 0 || !code_.is_list(tree_.parent(m))) {
-                    continue;
-                }
-                if (!looks) {
-                    adds_[m] = adding.contains(of(m));
-                } else if (adds_[m]) {
-                    adding.insert(of(m));
-                }
+        std::vector<id> members;
+        for (id m = 1; m < tree_.size(); ++m) {
+            if (skipped_kind_[m] != 0 && code_.is_list(tree_.parent(m))) {
+                members.push_back(m);
+                adds_[m] ? void(adding.insert(of(m))) : void();
             }
+        }
+        for (const auto m : members) {
+            adds_[m] = adding.contains(of(m));
         }
     }
 
@@ -156,10 +154,14 @@ private:
     [[nodiscard]] id behind_input(id v) const {
         constexpr std::size_t max_steps = 64;
         const auto input = read_input(v);
-        std::vector<id> way{input == no_id ? no_id : facts_.only_producer(v)};
+        const auto operand = input == no_id ? no_id : facts_.only_producer(v);
+        if (operand == no_id) {
+            return no_id;
+        }
+        std::vector<id> way{operand};
         common_module around;
         bool reached = false;
-        for (std::size_t i = 0; i < way.size() && i < max_steps && way.front() != no_id; ++i) {
+        for (std::size_t i = 0; i < way.size() && i < max_steps; ++i) {
             around.add(facts_.owner[way[i]]);
             reached = reached || read_input(way[i]) == input;
             for (const auto u : facts_.producers(way[i])) {

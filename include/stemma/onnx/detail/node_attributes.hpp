@@ -103,21 +103,19 @@ read_small_floats(wire_reader fields, std::size_t max_values = 64) {
             bytes.append(fields.text(field));
         }
     }
-    const bool is_half = header.data_type == float16;
-    const std::size_t width = is_half ? 2 : 4;
-    if ((header.data_type != float32 && !is_half) || header.external ||
-        bytes.size() != width * header.elements()) {
-        return std::nullopt;
+    std::optional<std::vector<float>> values;
+    if ((header.data_type != float32 && header.data_type != float16) || header.external) {
+        return values;
     }
-    std::vector<float> values(bytes.size() / width);
-    for (std::size_t i = 0; is_half && i < values.size(); ++i) {
-        std::uint16_t bits = 0;
-        std::memcpy(&bits, bytes.data() + width * i, sizeof bits);
-        values[i] = half_value(bits);
-    }
-    if (!is_half && !values.empty()) {
-        std::memcpy(values.data(), bytes.data(), bytes.size());
-    }
+    with_real_type(header.data_type, [&](auto number) {
+        if (bytes.size() == sizeof number * header.elements()) {
+            values.emplace();
+            for (std::size_t begin = 0; begin < bytes.size(); begin += sizeof number) {
+                std::memcpy(&number, bytes.data() + begin, sizeof number);
+                values->push_back(static_cast<float>(number));
+            }
+        }
+    });
     return values;
 }
 
