@@ -58,7 +58,7 @@ input 1: ArgMax ArgMin CumSum ReduceMax ReduceMean ReduceMin ReduceProd ReduceSu
 input 1: GlobalAveragePool GlobalMaxPool NonMaxSuppression Det MaxUnpool
 input 2: ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare GlobalLpPool LRN
 input 3: ReduceLogSumExp QLinearGlobalAveragePool QLinearReduceMean
-pool 1: AveragePool MaxPool
+pool 1: AveragePool MaxPool NhwcMaxPool
 pool 2: LpPool
 pool 3: QLinearAveragePool
 each 7: Resize Upsample GridSample

@@ -196,6 +196,7 @@ const example examples[] = {
     {ms, "QGemm", "m s s w s s", "", "float32[6,5]"},
     {ms, "QLinearConv", "img s s k s s s q", "", "uint8[1,6,6,7]"},
     {ms, "QLinearConv", "img s s k s s s q", "channels_last=1", "uint8[1,1,6,6]"},
+    {ms, "NhwcMaxPool", "img", "kernel_shape=[2,2]", "float32[1,2,7,9]"},
     {ms, "QLinearAveragePool", "img s s s s", "kernel_shape=[2,2]", "float32[1,3,7,8]"},
     {ms, "QLinearAveragePool", "img s s s s", "channels_last=1", "float32[1,?,?,9]"},
     {ms, "QLinearGlobalAveragePool", "img s s s s", "", "float32[1,3,1,1]"},

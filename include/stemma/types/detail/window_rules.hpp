@@ -296,10 +296,12 @@ void move_blocks(const rule_node& node) {
 }
 
 /// MaxPool also outputs indices.
-inline void pool(const rule_node& node) {
+template <bool ChannelsLast = false>
+void pool(const rule_node& node) {
     const auto x = slid_over(node);
     if (x.ranked() && x.rank() >= 2) {
-        auto dims = slid(node, x, node.is_set("channels_last") ? 1 : 2, nullptr);
+        const bool last = ChannelsLast || node.is_set("channels_last");
+        auto dims = slid(node, x, last ? 1 : 2, nullptr);
         node.set(0, x.data_type, dims);
         node.set(1, int64_type, std::move(dims));
     }
