@@ -466,4 +466,26 @@ TEST_CASE("identify_parameters: what ONNX Runtime stores in blocks is no paramet
     CHECK_FALSE(origin_of(origins, opened, "t.bias").entries.empty());
 }
 
+TEST_CASE("identify_parameters: constants beside named parameters are no entries of their module") {
+    const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2});
+    const auto open = [&](const char* bias) {
+        return test::open_graph(
+            test::graph({test::node("InstanceNormalization",
+                                    {"x", "/n/Constant_1_output_0", "/n/Constant_2_output_0"},
+                                    {"h"}, "/n/InstanceNormalization"),
+                         test::node("Add", {"h", bias}, {"y"}, "/n/Add")},
+                        {"x"}, {"y"})
+                .inner(5, test::tensor("/n/Constant_1_output_0", {2}, bytes))
+                .inner(5, test::tensor("/n/Constant_2_output_0", {2}, bytes))
+                .inner(5, test::tensor(bias, {2}, bytes)));
+    };
+    const auto named = open("n.bias");
+    CHECK(origin_of(stemma::identify_parameters(named), named, "/n/Constant_2_output_0")
+              .entries.empty());
+    const auto frozen = open("/n/Constant_output_0"); // as in a frozen module
+    CHECK(
+        origin_of(stemma::identify_parameters(frozen), frozen, "/n/Constant_1_output_0").entries ==
+        std::vector<std::string>{"n.weight"});
+}
+
 } // namespace test::weights_identify_parameters

@@ -31,4 +31,12 @@ TEST_CASE("is_named_after_result: what changes values, but not what moves or con
     }
 }
 
+TEST_CASE("type_in_result: the operator, without numbers and what tools add") {
+    CHECK(stemma::detail::type_in_result("/a/b.0/Constant_1_output_0") == "Constant");
+    CHECK(stemma::detail::type_in_result("Cast_/a/Exp_output_0_quantized") == "Exp");
+    for (const auto* name : {"Exp_output_0", "/a/Exp", "a.weight", ""}) {
+        CHECK(stemma::detail::type_in_result(name).empty());
+    }
+}
+
 } // namespace test::weights_detail_derived_names

@@ -39,18 +39,23 @@ inline constexpr std::array<made_of, 7> name_suffixes{{{quantized_suffixes[0], t
     return name == "reorder" || name.starts_with("reorder_token_");
 }
 
+/// Returns: the operator after whose result PyTorch's exporter named an initializer, `Exp` for
+/// `/a/Exp_1_output_0`, also between what tools add; nothing for other names.
+/// Complexity: O(length).
+[[nodiscard]] constexpr std::string_view type_in_result(std::string_view name) noexcept {
+    const auto end = name.rfind("_output_");
+    const auto begin = end == name.npos ? end : name.rfind('/', end);
+    const auto type = begin == name.npos ? "" : name.substr(begin + 1, end - begin - 1);
+    return type.substr(0, type.find('_')); // without the number of a repeated operator
+}
+
 /// Whether PyTorch gave a name to what a computation returned: `onnx::Mul_46`, stored instead of a
 /// parameter, or `/a/Exp_output_0`, unless that operator only moves or converts elements.
 /// Complexity: O(length).
 [[nodiscard]] constexpr bool is_named_after_result(std::string_view name) noexcept {
-    const auto end = name.rfind("_output_");
-    if (end == name.npos || name.find('/') == name.npos) {
-        return name.find("::") != name.npos;
-    }
-    auto type = name.substr(0, end);
-    type.remove_prefix(type.rfind('/') + 1);
-    type = type.substr(0, type.find('_')); // without the number of a repeated operator
-    return type != "Constant" && hands_on(type) == handed_on::no;
+    const auto type = type_in_result(name);
+    return type.empty() ? name.find("::") != name.npos
+                        : type != "Constant" && hands_on(type) == handed_on::no;
 }
 
 /// Names of initializers that tools derived from that of a weight.

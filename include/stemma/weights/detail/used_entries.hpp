@@ -3,6 +3,7 @@
 #define STEMMA_WEIGHTS_DETAIL_USED_ENTRIES_HPP
 
 #include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
@@ -99,6 +100,9 @@ public:
                 taken.emplace(entry, t);
             }
         }
+        const bool any_named = range::any_of(search_.origins, [](const auto& origin) {
+            return origin.basis == parameter_origin::basis_kind::name;
+        });
         product_.emplace(search_);
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
             any_normed_ = any_normed_ || (search_.is_open(t) && !search_.uses[t].empty() &&
@@ -107,7 +111,9 @@ public:
                                           has_own_bias(search_.uses[t].front()));
         }
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
-            if (!search_.is_open(t) || !is_candidate(t) || search_.uses[t].empty()) {
+            // Beside named parameters, constants are part of the code.
+            if (!search_.is_open(t) || !is_candidate(t) || search_.uses[t].empty() ||
+                (any_named && type_in_result(search_.name(t)) == "Constant")) {
                 continue;
             }
             guess(t, computed(t), computed.is_renamed(t), taken);
