@@ -144,6 +144,13 @@ TEST_CASE("lent_modules: what runs between two modules of another one is that on
     CHECK(two.owner("wrap/act") == "?");
 }
 
+TEST_CASE("lent_modules: calls of one module say nothing about what runs between them") {
+    const lent_scene scene(
+        {"/wrap/norm/Mul", "/wrap/act/Relu", "/wrap/norm_1/Mul"},
+        {{"wrap", "other"}, {"wrap/norm", "block.norm"}, {"wrap/norm_1", "block.norm"}});
+    CHECK(scene.owner("wrap/act") == "?");
+}
+
 TEST_CASE("lent_modules: a scope is the module elsewhere that owns what runs in it, by its name") {
     const std::vector<std::string> names{"/wrap/ffn/w_1/Gemm",   "/wrap/ffn/act/Relu",
                                          "/wrap/ffn/w_2/Gemm",   "/wrap/ffn/w_1_1/Gemm",

@@ -73,7 +73,7 @@ public:
         , renamed_(owner_.size(), false)
         , between_(owner_.size(), false) {
         // Scopes in the same scope come in the order of their operators.
-        auto last = owner_; // by enclosing scope
+        auto last = owner_; // by enclosing scope: that of a known module
         for (id s = scope_style_count; s < owner_.size(); ++s) {
             const auto around = table.scopes[s].parent;
             const auto owner = owner_of(s);
@@ -81,7 +81,7 @@ public:
                 owner_[s] = last[around];
                 continue;
             }
-            last[around] = owner;
+            last[around] = s;
             mixed_[around] =
                 mixed_[around] || (inside_[around] != no_id && inside_[around] != owner);
             renamed_[around] =
@@ -91,14 +91,14 @@ public:
         last.assign(last.size(), no_id);
         for (auto s = static_cast<id>(owner_.size()); s-- > scope_style_count;) {
             const auto around = table.scopes[s].parent;
-            if (const auto owner = owner_of(s); owner != no_id) {
-                last[around] = owner;
-                owner_[s] = no_id;
+            const auto before = std::exchange(owner_[s], no_id);
+            if (owner_of(s) != no_id) {
+                last[around] = s;
             } else if (is_container(around, computing)) {
                 owner_[s] = inside_[around];
-            } else if (owner_[s] != last[around] || !is_elsewhere(owner_[s], around)) {
-                between_[s] = owner_[s] == last[around] && is_inside(owner_[s], around);
-                owner_[s] = no_id;
+            } else if (const auto owner = shared_owner(before, last[around]); owner != no_id) {
+                owner_[s] = is_elsewhere(owner, around) ? owner : no_id;
+                between_[s] = owner_[s] == no_id && is_inside(owner, around);
             }
         }
         find_series();
@@ -187,6 +187,16 @@ private:
             m = modules_.index().parent(m);
         }
         return m == 0 ? no_id : modules_.index().parent(m);
+    }
+
+    /// Returns: the owner of the known modules of two scopes, if they are two of one owner: one
+    /// that is called twice, like a normalization for all, says nothing about what it is called
+    /// around. Else `no_id`.
+    [[nodiscard]] id shared_owner(id s, id t) const {
+        return s != no_id && t != no_id && of_scope_[s].module != of_scope_[t].module &&
+                       owner_of(s) == owner_of(t)
+                   ? owner_of(s)
+                   : no_id;
     }
 
     /// Whether scope `s` only calls what the module around it owns.
