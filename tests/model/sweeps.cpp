@@ -321,6 +321,16 @@ TEST_CASE("residual_modules: joins of skip connections belong with the skipped p
     CHECK(joined[fc] == no_id);
 }
 
+TEST_CASE("residual_modules: what comes in from the side does not count") {
+    scene s;
+    const auto x = s.know(s.add(), "head");
+    const auto mask = s.know(s.add({s.know(s.add(), "blocks.1.norm")}), "blocks.1.fc");
+    const auto norm = s.know(s.add({x}), "blocks.0.norm");
+    const auto masked = s.add({mask, norm});
+    const auto sum = s.add({s.know(s.add({masked}), "blocks.0.fc"), x});
+    CHECK(s.residual()[sum] == s.at("blocks.0"));
+}
+
 TEST_CASE("residual_modules: the order of the inputs does not matter, and the search is bounded") {
     scene s;
     const auto x = s.know(s.add(), "head");

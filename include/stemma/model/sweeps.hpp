@@ -228,33 +228,51 @@ template <operator_view Ops>
 ///
 /// A skip connection: a producer of one of the operator's inputs also feeds the computation of
 /// another input, of which up to `reach` operators are examined. The module is the common ancestor
-/// of the evidence on that computation.
-/// Complexity: O(V + E + joins * reach).
+/// of the evidence on the way between them, and on what is independent of data, such as weights
+/// that are computed; not of what comes in from the side, such as a mask.
+/// Complexity: O(V + E + joins * reach^2).
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
                                                std::size_t reach = 64) {
     const auto& graph = problem.ops.graph();
     std::vector<id> joined(problem.evidence.size(), no_id);
     std::vector<operator_t<Ops>> seen;
-    std::vector<std::size_t> mark(problem.evidence.size(), 0);
-    std::size_t stamp = 0;
+    std::vector<std::size_t> mark(problem.evidence.size(), 0); // odd: examined; even: on the way
+    std::size_t stamp = 1;
     // Walks from `from` against the edges until `goal`, collecting evidence on the way.
     const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
-        ++stamp;
-        detail::common_module modules;
-        bool reached = false;
+        stamp += 2;
         seen.assign(1, from);
         mark[detail::index_of(graph, from)] = stamp;
         for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
-            const auto vertex = seen[i];
-            modules.add(problem.evidence[detail::index_of(graph, vertex)]);
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+            for (auto [it, last] = in_edges(seen[i], graph); it != last; ++it) {
                 const auto producer = source(*it, graph);
-                reached = reached || producer == goal;
                 auto& visited = mark[detail::index_of(graph, producer)];
                 if (producer != goal && visited != stamp) {
                     visited = stamp;
                     seen.push_back(producer);
+                }
+            }
+        }
+        detail::common_module modules;
+        bool reached = false;
+        for (std::size_t i = 0; problem.independent != nullptr && i < seen.size() && i < reach;
+             ++i) {
+            const auto v = detail::index_of(graph, seen[i]);
+            modules.add((*problem.independent)[v] ? problem.evidence[v] : no_id);
+        }
+        for (bool again = true; again;) {
+            again = false;
+            for (auto i = std::min(seen.size(), reach); i-- > 0;) {
+                const auto v = detail::index_of(graph, seen[i]);
+                for (auto [it, last] = in_edges(seen[i], graph); mark[v] == stamp && it != last;
+                     ++it) {
+                    const auto producer = source(*it, graph);
+                    if (producer == goal || mark[detail::index_of(graph, producer)] == stamp + 1) {
+                        mark[v] = stamp + 1;
+                        modules.add(problem.evidence[v]);
+                        reached = again = true;
+                    }
                 }
             }
         }

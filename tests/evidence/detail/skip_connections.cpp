@@ -146,6 +146,20 @@ TEST_CASE(
     CHECK(blocks("one", "two") == texts{"one", "one", "two.f", "two.g"});
 }
 
+TEST_CASE("skip_connections: a memory may be projected before what is skipped") {
+    test::region_scene net;
+    const auto memory = net.add({net.add({}, "memory")}, "layer.cross.k", "Gemm");
+    const auto self = net.add({net.add({}, "stem")}, "layer.self.q", "Gemm");
+    const auto x = net.add({self, net.add({self}, "layer.self.out", "Gemm")}, "", "Add");
+    const auto query = net.add({x}, "layer.cross.q", "Gemm");
+    const auto out = net.add({net.add({query, memory})}, "layer.cross.out", "Gemm");
+    const auto sum = net.add({x, out}, "", "Add");
+    const auto fc = net.add({sum}, "layer.mlp.fc1", "Gemm");
+    net.add({sum, net.add({fc}, "layer.mlp.fc2", "Gemm")}, "", "Add");
+    const test::region_knowledge known(net);
+    CHECK(known.path(stemma::detail::skip_connections(known.facts).run()[sum]) == "layer");
+}
+
 TEST_CASE("skip_connections: a module around nothing else adds") {
     CHECK(chain().call("stem").call("block.f.a").call("block.f.b").join(2).call("head").joins() ==
           texts{"block"});

@@ -84,6 +84,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t reach = 64; // operators to look at
+
     /// Records which modules add, and which are skipped as a whole.
     void note(id m, id v) {
         if (m == 0 || !is_whole(m, v)) {
@@ -128,14 +130,33 @@ private:
         return !code_.is_list(above) && (adds_[above] || wraps) ? above : m;
     }
 
-    /// Whether all operators of a module are between the fork and the end of a skip connection.
+    /// Whether all operators of a module are between the fork and the end of a skip connection, or
+    /// beside it, such as projections of a memory.
     [[nodiscard]] bool is_whole(id m, id v) const {
-        auto fork = facts_.position[v];
+        auto fork = v;
         for (const auto u : facts_.producers(v)) {
-            fork = std::min(fork, facts_.position[u]);
+            fork = facts_.position[u] < facts_.position[fork] ? u : fork;
         }
-        const bool starts_inside = first_[m] > fork || read_input(v) != no_id;
-        return starts_inside && last_[m] < facts_.position[v];
+        return last_[m] < facts_.position[v] &&
+               (first_[m] > facts_.position[fork] || read_input(v) != no_id || !leads_to(m, fork));
+    }
+
+    /// Whether an operator of a module is near on a way to `v`.
+    [[nodiscard]] bool leads_to(id m, id v) const {
+        std::vector<id> way{v};
+        for (std::size_t i = 0; i < way.size() && i < reach; ++i) {
+            if (const auto owner = facts_.owner[way[i]];
+                owner != no_id && tree_.is_ancestor(m, owner)) {
+                return true;
+            }
+            for (const auto u : facts_.producers(way[i])) {
+                if (!facts_.steady[u] && facts_.position[u] >= first_[m] &&
+                    !range::contains(way, u)) {
+                    way.push_back(u);
+                }
+            }
+        }
+        return false;
     }
 
     /// Returns: the only input of the model that an operator reads, or `no_id`.
@@ -152,7 +173,6 @@ private:
     /// Returns: what is around all that computes one operand of an operator from the other one, an
     /// input of the model; or `no_id`.
     [[nodiscard]] id behind_input(id v) const {
-        constexpr std::size_t max_steps = 64;
         const auto input = read_input(v);
         const auto operand = input == no_id ? no_id : facts_.only_producer(v);
         if (operand == no_id) {
@@ -161,7 +181,7 @@ private:
         std::vector<id> way{operand};
         common_module around;
         bool reached = false;
-        for (std::size_t i = 0; i < way.size() && i < max_steps; ++i) {
+        for (std::size_t i = 0; i < way.size() && i < reach; ++i) {
             around.add(facts_.owner[way[i]]);
             reached = reached || read_input(way[i]) == input;
             for (const auto u : facts_.producers(way[i])) {
@@ -207,9 +227,8 @@ private:
     /// Returns: what is around all that is known between an operator and the fork of its two
     /// inputs, or `no_id`.
     [[nodiscard]] id behind_fork(id v) const {
-        constexpr std::size_t max_steps = 64;
         const auto inputs = range::count_if(facts_.producers(v), [](id) { return true; });
-        return inputs == 2 ? module_behind_fork(facts_, tree_, v, max_steps,
+        return inputs == 2 ? module_behind_fork(facts_, tree_, v, reach,
                                                 [&](id u) { return facts_.owner[u]; })
                            : no_id;
     }
