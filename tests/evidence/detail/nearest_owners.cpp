@@ -74,15 +74,14 @@ TEST_CASE("nearest_owners: two inputs meet where the modules of only one of them
     CHECK(met_before(tree, of({}), of({2})) == no_id);
 }
 
-TEST_CASE(
-    "shared_around: a module without children is around what it computes between parameters") {
+TEST_CASE("shared_around: between two operators of one module is what is said to be between them") {
     const stemma::tree_index tree({no_id, 0, 1});
     nearest_owners before;
     before.add({1, 2}, std::greater<>());
     nearest_owners behind;
     behind.add({3, 2}, std::less<>());
-    CHECK(shared_around(tree, {false, false, true}, 2, before, behind) == 2);
-    CHECK(shared_around(tree, {false, false, false}, 2, before, behind) == 1);
+    CHECK(shared_around(tree, {0, 1, 2}, 2, before, behind) == 2);
+    CHECK(shared_around(tree, {0, 1, 1}, 2, before, behind) == 1);
 }
 
 } // namespace test::evidence_detail_nearest_owners

@@ -59,12 +59,31 @@ TEST_CASE(
     test::evidence_scene scene(graph);
     const stemma::detail::region_facts<test::evidence_scene::operators, stemma::module_tree> facts(
         scene.context());
-    const auto computes = [&](const char* path) {
-        return facts.computes[test::module_at(scene.modules(), path)];
+    const auto within = [&](const char* path) {
+        return std::string(
+            scene.modules().path(facts.within[test::module_at(scene.modules(), path)]));
     };
-    CHECK(computes("once"));
-    CHECK_FALSE(computes("twice"));
-    CHECK_FALSE(computes("alone"));
+    CHECK(within("once") == "once");
+    CHECK(within("twice").empty());
+    CHECK(within("alone").empty());
+}
+
+TEST_CASE("region_facts: between calls of a module is what is around all that run as often") {
+    auto graph = test::graph({}, {"x"}, {"y"});
+    for (const char* name : {"net.step.a.weight", "net.step.b.c.weight", "net.head.weight"}) {
+        graph.inner(5, test::tensor(name, {4, 4}));
+    }
+    for (const char* name : {"net.step.a.weight", "net.step.b.c.weight", "net.step.a.weight",
+                             "net.step.b.c.weight", "net.head.weight"}) {
+        graph.inner(1, test::node("MatMul", {"x", name}, {"y"}));
+    }
+    test::evidence_scene scene(graph);
+    const stemma::detail::region_facts facts(scene.context());
+    const auto within = [&](const char* path) {
+        return scene.modules().path(facts.within[test::module_at(scene.modules(), path)]);
+    };
+    CHECK(within("net.step.b.c") == "net.step");
+    CHECK(within("net.head") == "net");
 }
 
 TEST_CASE("region_facts: a merged vector is that of an unknown module") {

@@ -69,6 +69,21 @@ TEST_CASE("region_finder: what a fusion left behind belongs where else its input
     CHECK(modules[4] != "");
 }
 
+TEST_CASE("region_finder: a module computes what it reads from its own parameters") {
+    auto graph =
+        test::graph({op("ReduceMean", {"m.fc.weight"}, "mean"), op("Sqrt", {"mean"}, "s"),
+                     op("Div", {"m.fc.weight", "s"}, "scaled"), op("Mul", {"scaled", "s"}, "w"),
+                     op("Gemm", {"x", "w", "m.fc.bias"}, "y"), op("Add", {"y", "s"}, "z"),
+                     op("Gemm", {"z", "m.last.weight"}, "out")},
+                    {"x"}, {"out"});
+    for (const char* name : {"m.fc.weight", "m.fc.bias", "m.last.weight"}) {
+        graph.inner(5, test::tensor(name, {4, 4}));
+    }
+    test::evidence_scene shared(graph, 10);
+    CHECK(regions(shared)[1] == "m"); // `z` reads it, too
+    CHECK(regions(shared)[3] == "m.fc");
+}
+
 TEST_CASE(
     "region_finder: a shape serves a named operator, or the caller of one that reads weights") {
     auto graph =

@@ -71,9 +71,9 @@ private:
 }
 
 /// Returns: the deepest module shared by an owner before and one after; the root before the first
-/// owner, and after the last one the common ancestor of all before. `computes` is by module,
-/// whether it computes something between reading one parameter and another.
-[[nodiscard]] inline id shared_around(const tree_index& tree, const std::vector<bool>& computes,
+/// owner, and after the last one the common ancestor of all before. `within` is by module, what
+/// contains whatever is computed between two operators that read its parameters.
+[[nodiscard]] inline id shared_around(const tree_index& tree, const std::vector<id>& within,
                                       id here, const nearest_owners& before,
                                       const nearest_owners& behind) {
     if (behind.empty()) { // the end of a model
@@ -91,9 +91,8 @@ private:
                 continue;
             }
             const auto shared = a.module != b.module ? tree.lca(a.module, b.module)
-                                : (a.named && b.named) || computes[a.module]
-                                    ? a.module
-                                    : around(tree, a.module);
+                                : a.named && b.named ? a.module
+                                                     : within[a.module];
             const auto distance = std::max(here - a.position, b.position - here);
             if (tree.depth(shared) > tree.depth(best) ||
                 (tree.depth(shared) == tree.depth(best) && distance < best_distance)) {

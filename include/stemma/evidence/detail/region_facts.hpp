@@ -19,7 +19,9 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -46,7 +48,7 @@ public:
     std::vector<bool> products; ///< it reads a weight
     std::vector<bool> lost;     ///< it reads a weight whose name is lost, or stands for several
     std::vector<bool> attends;  ///< by module: it uses its child's parameters itself
-    std::vector<bool> computes; ///< by module: operators read its parameters, each another one
+    std::vector<id> within;     ///< by module: the one of whatever is between its parameters
 
     /// Nothing is known about the operators. Requires: all arguments outlive it.
     /// Complexity: O(V + E), and that of `module_code`.
@@ -64,7 +66,7 @@ public:
         , products(owner.size())
         , lost(owner.size())
         , attends(tree.size())
-        , computes(tree.size()) {}
+        , within(tree.size()) {}
 
     /// Requires: what the context has computed outlives it. Complexity: as above.
     explicit region_facts(evidence_context<Ops, Modules>& context)
@@ -129,23 +131,34 @@ private:
     }
 
     /// One call of a module that computes with its parameters itself reads each of them once, most
-    /// often at several operators; further calls would read the same ones again.
+    /// often at several operators; further calls read the same ones again. What is between calls
+    /// is around all that is called as often.
     void find_spread_reads() {
         std::vector<id> reader(ops.parameter_count(), no_id);
-        std::vector<id> first(computes.size(), no_id);
-        std::vector<bool> repeats(computes.size(), false);
+        std::vector<id> count(reader.size());
+        std::vector<id> first(tree.size(), no_id);
+        std::vector<bool> spread(tree.size());
+        std::vector<id> calls(tree.size());
         for (id v = 0; v < owner.size(); ++v) {
             ops.for_each_parameter(this->vertex(v), [&](id p) {
+                count[p] += reader[p] == v ? 0U : 1U;
+                reader[p] = v;
                 for (auto m : owners.of(p)) {
-                    repeats[m] = repeats[m] || (reader[p] != no_id && reader[p] != v);
-                    computes[m] = computes[m] || (first[m] != no_id && first[m] != v);
+                    calls[m] = std::max(calls[m], count[p]);
+                    spread[m] = spread[m] || (first[m] != no_id && first[m] != v);
                     first[m] = v;
                 }
-                reader[p] = v;
             });
         }
-        for (std::size_t m = 0; m < computes.size(); ++m) {
-            computes[m] = computes[m] && !repeats[m];
+        std::map<id, common_module> called; // by number of calls
+        for (id m = 0; m < tree.size(); ++m) {
+            called[calls[m]].add(m);
+        }
+        for (id m = 0; m < tree.size(); ++m) {
+            within[m] = spread[m] && calls[m] == 1 ? m : around(tree, m);
+            if (within[m] != m && calls[m] > 1) {
+                within[m] = tree.lca(within[m], called[calls[m]].get(tree));
+            }
         }
     }
 

@@ -196,12 +196,15 @@ private:
     void serve_readers(std::vector<id>& modules) const {
         const auto& direct = facts_.reads;
         const auto& named = facts_.named;
+        const auto made_of = find_origins();
         backward([&](id v) {
             if (!steady_[v] || !is_open(v)) {
                 return;
             }
             common_module readers;
+            bool returns = made_of[v] != no_id && !facts_.readers(v).empty();
             for (const auto w : facts_.readers(v)) {
+                returns = returns && (direct[w] == made_of[v] || modules[w] == made_of[v]);
                 const bool reads = named[w] != no_id ? facts_.products[w] : direct[w] != no_id;
                 const auto module = named[w] != no_id    ? named[w]
                                     : direct[w] != no_id ? direct[w]
@@ -211,8 +214,24 @@ private:
                 }
             }
             const auto shared = readers.get(tree_);
-            modules[v] = is_constant(v) ? shared : caller(shared);
+            modules[v] = returns ? made_of[v] : is_constant(v) ? shared : caller(shared);
         });
+    }
+
+    /// Returns: by data-independent operator, the module from whose parameters alone its result is
+    /// computed, or `no_id`: what it reads again, such as a normalized weight, it computed itself.
+    [[nodiscard]] std::vector<id> find_origins() const {
+        std::vector<id> made_of(facts_.size(), no_id);
+        forward([&](id v) {
+            common_module from;
+            from.add(steady_[v] ? facts_.reads[v] : 0);
+            for (const auto u : facts_.producers(v)) {
+                const bool known = made_of[u] != no_id;
+                from.add(known ? made_of[u] : is_constant(u) ? no_id : 0);
+            }
+            made_of[v] = from.low + 1 == from.behind && from.low != 0 ? from.low : no_id;
+        });
+        return made_of;
     }
 
     /// Whether a data-independent operator has no inputs to compute anything from.
@@ -243,10 +262,10 @@ private:
             if (!is_open(v) || steady_[v]) {
                 return;
             }
-            const auto between = facts_.lost[v] && behind[v].empty()
-                                     ? 0
-                                     : shared_around(tree_, facts_.computes, facts_.position[v],
-                                                     before[v], behind[v]);
+            const auto between =
+                facts_.lost[v] && behind[v].empty()
+                    ? 0
+                    : shared_around(tree_, facts_.within, facts_.position[v], before[v], behind[v]);
             const auto joined = meeting_point(nearest.find_inputs(v, before), skipped[v]);
             joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between) &&
                         !combines_left(facts_, behind, v, joined);
