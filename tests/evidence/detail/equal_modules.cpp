@@ -94,7 +94,7 @@ TEST_CASE("equal_modules: a module around one other joins the parts of its resul
         scene.add({scene.add({value, open}, "", join, "joined")}, "ff.2", "Gemm");
         std::vector<std::string> modules;
         find(scene, [&](const auto& known, const auto& finder) {
-            finder.for_each_gate([&](id m, const std::vector<id>& operators) {
+            finder.for_each_wrapper([&](id m, const std::vector<id>& operators) {
                 CHECK(operators.size() == 4);
                 modules.push_back(known.path(m));
             });
@@ -104,6 +104,26 @@ TEST_CASE("equal_modules: a module around one other joins the parts of its resul
     CHECK(gates("ff.0.proj", "Mul") == std::vector<std::string>{"ff.0"});
     CHECK(gates("ff.0", "Mul").empty());         // no module around it
     CHECK(gates("ff.0.proj", "MatMul").empty()); // no gate
+}
+
+TEST_CASE(
+    "equal_modules: a module around one other activates its result, the outermost if several") {
+    const auto activates = [](const std::string& path, const std::string& type) {
+        test::region_scene scene;
+        const auto unit = scene.add({scene.add({scene.add()}, path, "Gemm")}, "", type, "act");
+        scene.add({scene.add({unit}, "out.dense", "Gemm")}, "out.norm", "LayerNormalization");
+        std::vector<std::string> modules;
+        find(scene, [&](const auto& known, const auto& finder) {
+            finder.for_each_wrapper(
+                [&](id m, const std::vector<id>&) { modules.push_back(known.path(m)); });
+        });
+        return modules;
+    };
+    CHECK(activates("inner.dense", "Gelu") == std::vector<std::string>{"inner"});
+    CHECK(activates("inner.dense.base", "Gelu") == std::vector<std::string>{"inner"});
+    CHECK(activates("dense", "Gelu").empty());      // no module around it
+    CHECK(activates("inner.dense", "Mul").empty()); // no activation
+    CHECK(activates("inner.dense", "Slice").empty());
 }
 
 } // namespace test::evidence_detail_equal_modules

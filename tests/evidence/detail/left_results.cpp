@@ -52,4 +52,55 @@ TEST_CASE("combines_left: everything that is joined is read elsewhere, and only 
     CHECK_FALSE(s.left());
 }
 
+TEST_CASE("reads_child: the result of a child, or what only that was turned into") {
+    scene s;
+    const auto split = s.add({s.state, s.outputs});
+    const auto own = s.add({}, "enc");
+    const auto user = s.add({own});
+    const test::region_knowledge known(s);
+    const auto reads = [&](id v) {
+        return stemma::detail::reads_child(known.facts, v, known.at("enc"));
+    };
+    CHECK(reads(s.moved));
+    CHECK(reads(s.joined));
+    CHECK(reads(split));
+    CHECK_FALSE(reads(user));
+}
+
+TEST_CASE("find_results_of_lost: unknown weights on every way from the last owners") {
+    test::region_scene net;
+    const auto x = net.add({}, "stem");
+    const auto one = net.add({net.lose({x})});
+    const auto index = net.add();
+    const auto all = net.add({one, index});
+    const auto some = net.add({one, x});
+    const test::region_knowledge known(net);
+    std::vector<stemma::detail::nearest_owners> before(net.ops.size());
+    for (const auto v : {one, all, some, static_cast<id>(one - 1)}) {
+        before[v].add({x, known.at("stem")}, std::greater<>());
+    }
+    const auto lost = stemma::detail::find_results_of_lost(known.facts, before);
+    CHECK(lost[one]);
+    CHECK(lost[all]);
+    CHECK_FALSE(lost[some]);
+    CHECK_FALSE(lost[index]);
+}
+
+TEST_CASE("leads_out_of: all known owners behind an operator are outside") {
+    scene s;
+    const auto tree = s.tree();
+    const auto at = [&](const char* path) { return test::module_at(tree, path); };
+    stemma::detail::nearest_owners behind;
+    const auto leads_out = [&] {
+        return stemma::detail::leads_out_of(tree.index(), at("enc"), behind);
+    };
+    CHECK_FALSE(leads_out());
+    behind.add({1, stemma::no_id}, std::less<>());
+    CHECK_FALSE(leads_out());
+    behind.add({2, 0}, std::less<>());
+    CHECK(leads_out());
+    behind.add({3, at("enc.fc")}, std::less<>());
+    CHECK_FALSE(leads_out());
+}
+
 } // namespace test::evidence_detail_left_results

@@ -117,4 +117,34 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("region_finder: at the end of a model, what others read too has left its module") {
+    auto graph = test::graph({op("Gather", {"emb.a.weight", "x"}, "a"),
+                              op("Gather", {"emb.b.weight", "x"}, "b"), op("Add", {"a", "b"}, "c"),
+                              op("MatMul", {"c", "deep.weight"}, "d"), op("Pow", {"c"}, "p"),
+                              op("ReduceSum", {"p"}, "r"), op("Add", {"d", "r"}, "y")},
+                             {"x"}, {"y"});
+    for (const auto* name : {"emb.a.weight", "emb.b.weight", "deep.weight"}) {
+        graph.inner(5, test::tensor(name, {4, 4}));
+    }
+    test::evidence_scene scene(graph, 10);
+    const auto paths = regions(scene);
+    CHECK(paths[scene.node("c")] == "emb");
+    CHECK(paths[scene.node("p")] == "/");
+    CHECK(paths[scene.node("r")] == "/");
+}
+
+TEST_CASE("region_finder: results of unknown modules meet behind the module that these follow") {
+    auto graph = test::graph(
+        {op("MatMul", {"x", "block.0.a.weight"}, "a"), op("MatMul", {"x", "block.0.b.weight"}, "b"),
+         op("MatMul", {"a", "val_0"}, "q"), op("MatMul", {"b", "val_1"}, "k"),
+         op("Mul", {"q", "k"}, "m"), op("MatMul", {"m", "block.1.c.weight"}, "y")},
+        {"x"}, {"y"});
+    for (const auto* name :
+         {"block.0.a.weight", "block.0.b.weight", "val_0", "val_1", "block.1.c.weight"}) {
+        graph.inner(5, test::tensor(name, {4, 4}));
+    }
+    test::evidence_scene scene(graph, 10);
+    CHECK(regions(scene)[scene.node("m")] == "/");
+}
+
 } // namespace test::evidence_detail_region_finder

@@ -54,6 +54,11 @@ TEST_CASE("skipped_products: unknown beside two such modules, a list, or one par
     CHECK(complete(skipped({"block.norm", ""})) == texts{"none"});
 }
 
+TEST_CASE("skipped_products: unknown if other modules are between them and that module") {
+    CHECK(complete(skipped({"", "block.norm1", "block.mixer.conv", "block.norm2", ""})) ==
+          texts{"none", "none"});
+}
+
 TEST_CASE("skipped_products: unknown if nothing passes them by") {
     auto scene = skipped({"block.norm", "block.mixer.conv"});
     scene.lose({static_cast<id>(scene.ops.size() - 1)});

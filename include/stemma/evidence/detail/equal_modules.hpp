@@ -74,10 +74,10 @@ public:
     }
 
     /// Calls `f(m, operators)` for what follows a module of which only one child has parameters, if
-    /// its result is split and the parts are joined again: the module does so, as it exists to add
-    /// something to its child. Complexity: O(modules).
+    /// that is an activation, or splits the result and joins the parts again: the module does so,
+    /// as it exists to add something to its child. Complexity: O(modules).
     template <class Function>
-    void for_each_gate(Function f) const {
+    void for_each_wrapper(Function f) const {
         std::vector<id> owning(tree_.size(), 0); // how many in and below a module have parameters
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             owning[m] += tree_.is_leaf(m) && code_.owns_below(m) ? 1U : 0U;
@@ -93,7 +93,11 @@ public:
                 const auto joined = units_.behind(unit.front());
                 unit.insert(unit.end(), joined.begin(), joined.end());
             }
-            if (gates(exit, unit)) {
+            // Any of several such modules, one in the other, may activate the result.
+            const auto above = tree_.parent(m);
+            const bool outermost = above == 0 || owning[above] != 1 || code_.is_list(above);
+            const bool activates = outermost && !unit.empty() && may_activate(unit, types());
+            if (activates || gates(exit, unit)) {
                 f(m, unit);
             }
         }

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/region_facts.hpp>
 #include <stemma/model/module_view.hpp>
@@ -61,6 +62,48 @@ template <operator_view Ops, module_view Modules>
     return range::all_of(facts.producers(v), [&](id u) {
         return facts.steady[u] || has_left(facts, behind, u, v, module);
     });
+}
+
+/// Whether an operator reads the result of a child of `module`, or what only that was turned into:
+/// the module goes on with it. Complexity: O(degree).
+template <operator_view Ops, module_view Modules>
+[[nodiscard]] bool reads_child(const region_facts<Ops, Modules>& facts, id v, id module) {
+    return range::any_of(facts.producers(v), [&](id u) {
+        constexpr std::size_t max_steps = 16;
+        for (std::size_t step = 0; step < max_steps && u != no_id; ++step) {
+            if (facts.owner[u] != no_id) {
+                return facts.owner[u] != module && facts.tree.is_ancestor(module, facts.owner[u]);
+            }
+            u = facts.only_producer(u);
+        }
+        return false;
+    });
+}
+
+/// Returns: by vertex index, whether everything that an operator reads was computed by unknown
+/// modules after the last known ones, which are `before` it. Complexity: O(V + E).
+template <operator_view Ops, module_view Modules>
+[[nodiscard]] std::vector<bool> find_results_of_lost(const region_facts<Ops, Modules>& facts,
+                                                     const std::vector<nearest_owners>& before) {
+    std::vector<bool> all_lost(facts.size(), false);
+    facts.order.forward([&](operator_t<Ops> vertex) {
+        const auto v = static_cast<id>(index_of(facts.ops.graph(), vertex));
+        all_lost[v] = !before[v].empty() && range::all_of(facts.producers(v), [&](id u) {
+            return facts.owner[u] == no_id &&
+                   (facts.steady[u] || facts.lost[u] || all_lost[u] || before[u].empty());
+        });
+    });
+    return all_lost;
+}
+
+/// Whether owners are known behind an operator, none of which is in `module`.
+[[nodiscard]] inline bool leads_out_of(const tree_index& tree, id module,
+                                       const nearest_owners& behind) {
+    bool any = false;
+    return !range::any_of(behind, [&](const auto& e) {
+        any = any || e.module != no_id;
+        return e.module != no_id && tree.is_ancestor(module, e.module);
+    }) && any;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -130,7 +130,7 @@ private:
         const equal_modules ends(facts_, units, exits);
         ends.for_each_activated(give);
         ends.for_each_end(give);
-        ends.for_each_gate(give);
+        ends.for_each_wrapper(give);
         const sequence_starts starts(facts_, free, placed, units, exits);
         for (const auto& step : sequence_steps(facts_, units, exits, starts).run()) {
             if (step.member == no_id) {
@@ -256,19 +256,25 @@ private:
         const auto before = nearest.find_before();
         const auto behind = nearest.find_behind();
         const auto skipped = skip_connections(facts_).run();
+        const auto all_lost = find_results_of_lost(facts_, before);
         std::vector<bool> goes_on = goes_on_; // operators between calls made by their module
         joins_.assign(modules.size(), false);
         forward([&](id v) {
             if (!is_open(v) || steady_[v]) {
                 return;
             }
-            const auto between =
+            auto between =
                 facts_.lost[v] && behind[v].empty()
                     ? 0
                     : shared_around(tree_, facts_.within, facts_.position[v], before[v], behind[v]);
+            if (between != no_id && behind[v].empty()) {
+                between = still_inside(between, v, behind, modules);
+            }
             const auto joined = meeting_point(nearest.find_inputs(v, before), skipped[v]);
-            joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between) &&
-                        !combines_left(facts_, behind, v, joined);
+            joins_[v] =
+                joined != no_id && !tree_.is_ancestor(joined, between) &&
+                !combines_left(facts_, behind, v, joined) &&
+                !(all_lost[v] && skipped[v] == no_id && leads_out_of(tree_, joined, behind[v]));
             modules[v] = joins_[v] ? joined : between;
             // A Concat puts parts together for its module; an Add may be the last thing its module
             // does.
@@ -284,6 +290,21 @@ private:
         });
         goes_on_ = std::move(goes_on);
         place_inputs(before, behind, modules);
+    }
+
+    /// Returns: `module`, or at the end of a model the caller of what has already returned.
+    [[nodiscard]] id still_inside(id module, id v, const std::vector<nearest_owners>& behind,
+                                  const std::vector<id>& modules) const {
+        for (const auto u : facts_.producers(v)) {
+            if (is_open(u) && !steady_[u] && modules[u] != no_id && behind[u].empty()) {
+                module = tree_.lca(module, modules[u]);
+            }
+        }
+        while (module != 0 && !reads_child(facts_, v, module) &&
+               combines_left(facts_, behind, v, module)) {
+            module = tree_.parent(module);
+        }
+        return module;
     }
 
     /// What is computed before any parameter is read serves all of its first readers.

@@ -46,8 +46,13 @@ public:
             const auto region =
                 collect_between(in_order ? one : other, in_order ? other : one, v, leads_to);
             const auto module = only_caller(region);
-            for (const auto u : region) {
-                if (module != no_id && is_nameless_product(u) &&
+            if (module == no_id) {
+                continue;
+            }
+            for (const auto u : beside(module, region, [&](id w) {
+                     return w == region.front() || leads_to[w] == v;
+                 })) {
+                if (is_nameless_product(u) &&
                     (modules[u] == no_id || tree_.depth(modules[u]) < tree_.depth(module))) {
                     modules[u] = module;
                 }
@@ -89,6 +94,33 @@ private:
             }
         }
         return reached && region.size() <= max_region ? region : std::vector<id>();
+    }
+
+    /// Returns: the operators of a region that no others separate from those of `module`.
+    template <class IsIn>
+    [[nodiscard]] std::vector<id> beside(id module, const std::vector<id>& region,
+                                         IsIn is_in) const {
+        std::vector<id> reached;
+        const auto add = [&](id u) {
+            const bool open = owner_[u] == no_id || tree_.is_ancestor(module, owner_[u]);
+            if (open && is_in(u) && !range::contains(reached, u)) {
+                reached.push_back(u);
+            }
+        };
+        for (const auto u : region) {
+            if (owner_[u] != no_id) {
+                add(u);
+            }
+        }
+        for (std::size_t i = 0; i < reached.size(); ++i) {
+            for (const auto u : facts_.producers(reached[i])) {
+                add(u);
+            }
+            for (const auto w : facts_.readers(reached[i])) {
+                add(w);
+            }
+        }
+        return reached;
     }
 
     [[nodiscard]] bool is_nameless_product(id v) const {
