@@ -8,6 +8,7 @@
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,7 +19,8 @@ using stemma::no_id;
 
 namespace {
 
-/// @returns the counts if every operator comes from the operation at its place.
+/// @returns the counts, and what is still claimed, if every operator comes from the operation at
+/// its place.
 template <class Ops = test::exported_graph>
 stemma::alignment judged(test::alignment_scene& scene, const std::vector<id>& operations,
                          const Ops& ops = {}) {
@@ -33,8 +35,10 @@ stemma::alignment judged(test::alignment_scene& scene, const std::vector<id>& op
     stemma::alignment result;
     result.of.resize(scene.graph.size());
     for (id n = 0; n < nodes.size(); ++n) {
+        result.of[nodes.vertex[n]].operation = operations[n];
         judge.judge(n, operations[n], false, result);
     }
+    judge.withdraw_unconfirmed(result);
     judge.excuse_uniform(ops, result);
     return result;
 }
@@ -75,6 +79,28 @@ TEST_CASE("alignment_judge: counts what fits, flows and agrees", "[alignment]") 
     CHECK(exchanged.links == 2);
     CHECK(exchanged.flows == 0);
     CHECK(exchanged.agreed == 0);
+}
+
+TEST_CASE("alignment_judge: operators of which neither data flow nor a parameter is confirmed "
+          "claim nothing",
+          "[alignment]") {
+    test::alignment_scene scene;
+    const auto x = scene.relu(scene.linear({}, scene.add_module()), 0);
+    static_cast<void>(scene.linear(x, scene.add_module(), 16));
+    const auto claimed = [&](const std::vector<id>& operations) {
+        std::size_t count = 0;
+        for (const auto& entry : judged(scene, operations).of) {
+            count += entry.operation == no_id ? 0U : 1U;
+        }
+        return count;
+    };
+    CHECK(claimed({0, 0, 1, 2, 2}) == 5);
+    CHECK(claimed({2, 2, 1, 0, 0}) == 0);
+    CHECK(claimed({0, 0, 0, 2, 2}) == 5); // parameters confirm them
+    CHECK(claimed({1, 1, 1, 1, 1}) == 5); // they exchange data only among themselves
+    scene.export_node(0, "Neg", {x.node});
+    CHECK(claimed({0, 0, 1, 2, 2, 1}) == 6);
+    CHECK(claimed({0, 0, 1, 2, 2, 0}) == 5); // apart from the others of its operation
 }
 
 TEST_CASE("alignment_judge: what two operations compute alike may be there once", "[alignment]") {

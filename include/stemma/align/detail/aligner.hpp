@@ -75,6 +75,7 @@ public:
             }
         }
         judge_.excuse_uniform(ops_, result);
+        judge_.withdraw_unconfirmed(result);
         fused_joiner(nodes_, items_, captured_, modules_, parameters_, result).run();
         follow_converted(nodes_, items_, result);
         stated_.overrule(nodes_, result);

@@ -9,6 +9,7 @@
 #include <stemma/align/detail/parameter_scores.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/disjoint_sets.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -31,7 +32,10 @@ public:
         , captured_(captured)
         , parameters_(parameters)
         , item_of_(item_of)
-        , made_count_(captured.size(), 0) {}
+        , made_count_(captured.size(), 0)
+        , parts_(nodes.size())
+        , links_(nodes.size(), false)
+        , confirmed_(nodes.size(), false) {}
 
     /// Exporters compute shapes and constants as they like.
     [[nodiscard]] bool is_judged(id n) const { return !nodes_.of_shapes[n] && !nodes_.fixed[n]; }
@@ -48,16 +52,25 @@ public:
             ++made_count_[item] > room || (again && fit == correspondence::head && below < 8);
         result.explained += is_judged(n) && fit >= correspondence::part && !surplus ? 1U : 0U;
         for (auto u : nodes_.producers[n]) {
+            if (item_of_[u] == item) {
+                parts_.join(n, u);
+            }
             if (is_judged(n) && is_judged(u) && item_of_[u] != no_id && item_of_[u] != item) {
                 const bool flows = items_.flows(item_of_[u], item);
+                const bool links = flows || !is_shared(u, item);
                 result.flows += flows ? 1U : 0U;
-                result.links += flows || !is_shared(u, item) ? 1U : 0U;
+                result.links += links ? 1U : 0U;
+                for (auto end : {n, u}) {
+                    links_[end] = links_[end] || links;
+                    confirmed_[end] = confirmed_[end] || flows;
+                }
             }
         }
         for (auto p : nodes_.parameters[n]) {
             const auto fitting = parameters_.agrees(p, item);
             result.reads += fitting ? 1U : 0U;
             result.agreed += fitting.value_or(false) ? 1U : 0U;
+            confirmed_[n] = confirmed_[n] || fitting.value_or(false);
             if (!fitting.value_or(true) && !parameters_.is_named(p)) {
                 strangers_.push_back(p);
             }
@@ -84,6 +97,23 @@ public:
         }
     }
 
+    /// Withdraws what is claimed about connected operators of one operation that exchange data with
+    /// others, but none as captured, and read no parameter as captured: they were mistaken for
+    /// others. Complexity: O(operators), nearly.
+    void withdraw_unconfirmed(alignment& result) {
+        for (id n = 0; n < nodes_.size(); ++n) {
+            const auto part = parts_.find(n);
+            links_[part] = links_[part] || links_[n];
+            confirmed_[part] = confirmed_[part] || confirmed_[n];
+        }
+        for (id n = 0; n < nodes_.size(); ++n) {
+            const auto part = parts_.find(n);
+            if (links_[part] && !confirmed_[part]) {
+                result.of[nodes_.vertex[n]] = {};
+            }
+        }
+    }
+
 private:
     [[nodiscard]] correspondence fits(id n, id item) const {
         return items_.table[items_.profile[item]][nodes_.type[n]];
@@ -104,6 +134,9 @@ private:
     const parameter_scores& parameters_;
     const std::vector<id>& item_of_;
     std::vector<std::size_t> made_count_; // by operation: its operators
+    disjoint_sets parts_;                 // operators of one operation that are connected
+    std::vector<bool> links_;             // by operator: exchanges data with other operations
+    std::vector<bool> confirmed_;         // some of it, or a parameter, as captured
     std::vector<id> strangers_; // parameters of unknown names that do not fit, one for each read
 };
 
