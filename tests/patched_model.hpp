@@ -19,17 +19,6 @@
 
 namespace test {
 
-/// Returns: the message of what is refused, or "".
-template <class Patch>
-[[nodiscard]] std::string why_refused(Patch patch) {
-    try {
-        static_cast<void>(patch());
-    } catch (const stemma::error& e) {
-        return e.what();
-    }
-    return {};
-}
-
 /// Returns: a matrix with that many rows of four numbers, the first of which is `from`.
 [[nodiscard]] inline float_tensor matrix(std::string name, float from, std::int64_t rows = 4) {
     float_tensor tensor{std::move(name), {rows, 4}, {}};

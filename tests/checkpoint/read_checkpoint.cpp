@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../checkpoint_files.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
@@ -28,12 +29,7 @@ stemma::checkpoint read(const std::string& bytes) {
 }
 
 std::string why_refused(const std::string& bytes) {
-    try {
-        static_cast<void>(read(bytes));
-    } catch (const stemma::error& e) {
-        return e.what();
-    }
-    return "";
+    return test::why_refused([&] { return read(bytes); });
 }
 
 std::string pickle_of(const std::string& value) {
@@ -174,15 +170,10 @@ TEST_CASE("read_checkpoint: reads the index of several files next to it") {
     CHECK(checkpoint.bytes(*checkpoint.find("b")) == four_floats);
     CHECK(checkpoint.files().size() == 2);
 
-    const auto refused = [&](const std::string& content) -> std::string {
-        try {
-            static_cast<void>(
-                stemma::read_checkpoint(folder.make("bad.safetensors.index.json", content)));
-        } catch (const stemma::error& e) {
-            const std::string text = e.what();
-            return text.substr(text.find(": ") + 2);
-        }
-        return "";
+    const auto refused = [&](const std::string& content) {
+        const auto path = folder.make("bad.safetensors.index.json", content);
+        const auto text = test::why_refused([&] { return stemma::read_checkpoint(path); });
+        return text.substr(text.find(": ") + 2);
     };
     CHECK(refused(R"({"weight_map":{"a":"../1.safetensors"}})") ==
           "a: is in '../1.safetensors', which is not next to the index");

@@ -2,6 +2,7 @@
 #include <stemma/cost/profile_readers.hpp>
 
 #include "../catch.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
@@ -161,13 +162,9 @@ TEST_CASE("read_profiles: merges runs of several files, without warm-up", "[prof
 TEST_CASE("read_profiles: a file without runs is not a profile", "[profile]") {
     const test::scratch_folder folder;
     const std::vector<std::string> paths{folder.make("times.csv", "run,name,time\n")};
-    try {
-        static_cast<void>(stemma::read_profiles(paths));
-        FAIL("was read");
-    } catch (const stemma::error& refused) {
-        CHECK(refused.code() == stemma::error_code::malformed);
-        CHECK(std::string(refused.what()).find("contains no run") != std::string::npos);
-    }
+    const auto refused = test::refusal([&] { return stemma::read_profiles(paths); });
+    CHECK(refused.code() == stemma::error_code::malformed);
+    CHECK(std::string(refused.what()).find("contains no run") != std::string::npos);
 }
 
 } // namespace test::cost_profile_readers

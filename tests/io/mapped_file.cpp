@@ -2,8 +2,8 @@
 #include <stemma/io/mapped_file.hpp>
 
 #include "../catch.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
-#include "refusal.hpp"
 
 #include <stemma/error.hpp>
 

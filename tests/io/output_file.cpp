@@ -3,8 +3,8 @@
 
 #include "../catch.hpp"
 #include "../random_numbers.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
-#include "refusal.hpp"
 
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>

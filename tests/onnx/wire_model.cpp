@@ -7,6 +7,7 @@
 #include "../model_files.hpp"
 #include "../random_model.hpp"
 #include "../random_numbers.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 #include "../tagged_bytes.hpp"
 #include "../wire_builder.hpp"
@@ -40,12 +41,7 @@ using stemma::wire_model;
 
 /// Returns: why a file is rejected, or nothing if it is read.
 std::optional<stemma::error> refusal_of(std::string_view bytes) {
-    try {
-        const wire_model model(bytes, "a file");
-    } catch (const stemma::error& refusal) {
-        return refusal;
-    }
-    return std::nullopt;
+    return test::find_refusal([&] { return wire_model(bytes, "a file"); });
 }
 
 test::message constant(std::string_view result, const test::message& tensor) {

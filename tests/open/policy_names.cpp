@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../refusal.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
@@ -30,13 +31,9 @@ std::vector<std::string> tags_of(const stemma::policy_names& names) {
 
 std::string refusal(const stemma::policy_names& names) {
     const stemma::onnx_policy_registry registry;
-    try {
-        static_cast<void>(names.found_in(registry));
-    } catch (const stemma::error& e) {
-        CHECK(e.code() == stemma::error_code::refused);
-        return e.what();
-    }
-    return {};
+    const auto refused = test::find_refusal([&] { return names.found_in(registry); });
+    CHECK((!refused || refused->code() == stemma::error_code::refused));
+    return refused ? refused->what() : std::string();
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include <stemma/proto/attributed_proto.hpp>
 
 #include "../catch.hpp"
+#include "../refusal.hpp"
 #include "../sanitized.hpp"
 #include "models.hpp"
 
@@ -278,13 +279,9 @@ TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed") {
     attributed_proto attributed(model, {}, "mine");
     test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
     const auto changed = test::bytes_of(model);
-    try {
-        attributed.tag();
-        FAIL("tagged");
-    } catch (const stemma::error& problem) {
-        CHECK(problem.code() == stemma::error_code::contradiction);
-        CHECK(std::string(problem.what()) == "mine: changed since it was read");
-    }
+    const auto problem = test::refusal([&] { return attributed.tag(); });
+    CHECK(problem.code() == stemma::error_code::contradiction);
+    CHECK(std::string(problem.what()) == "mine: changed since it was read");
     CHECK(test::bytes_of(model) == changed);
     attributed_proto(model).tag();
     CHECK(test::bytes_of(model) != changed);
@@ -293,12 +290,8 @@ TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed") {
 TEST_CASE("attributed_proto: rejects a message that is not a model, by the given name") {
     onnx::ModelProto empty;
     empty.set_ir_version(8);
-    try {
-        const attributed_proto attributed(empty, {}, "mine");
-        FAIL("opened");
-    } catch (const stemma::error& problem) {
-        CHECK(std::string(problem.what()) == "mine: not an ONNX model: it has no graph");
-    }
+    CHECK(test::why_refused([&] { const attributed_proto attributed(empty, {}, "mine"); }) ==
+          "mine: not an ONNX model: it has no graph");
 }
 
 TEST_CASE("attributed_proto: finds the modules of nodes added by the host program") {

@@ -2,6 +2,7 @@
 #include <stemma/query/parse_query.hpp>
 
 #include "../catch.hpp"
+#include "../refusal.hpp"
 
 #include <stemma/error.hpp>
 
@@ -101,13 +102,9 @@ std::string shape_of(const std::string& text) {
 
 /// What is said about a query that cannot be read.
 std::string refusal_of(const std::string& text) {
-    try {
-        static_cast<void>(parse_query(text));
-    } catch (const stemma::error& refused) {
-        CHECK(refused.code() == stemma::error_code::refused);
-        return refused.what();
-    }
-    return "accepted";
+    const auto refused = test::find_refusal([&] { return parse_query(text); });
+    CHECK((!refused || refused->code() == stemma::error_code::refused));
+    return refused ? refused->what() : "accepted";
 }
 
 } // namespace

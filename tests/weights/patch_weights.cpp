@@ -7,6 +7,7 @@
 #include "../model_files.hpp"
 #include "../opened_graph.hpp"
 #include "../patched_model.hpp"
+#include "../refusal.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 

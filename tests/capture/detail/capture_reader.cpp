@@ -3,12 +3,14 @@
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
+#include "../../refusal.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,16 +23,12 @@ using stemma::detail::capture_reader;
 
 namespace {
 
-error_code refusal(std::string_view text) {
-    try {
+std::optional<error_code> refusal(std::string_view text) {
+    return test::refusal("capture.json", [&] {
         capture_reader reader;
         reader.read(text, "capture.json");
-        static_cast<void>(reader.tree());
-    } catch (const stemma::error& e) {
-        CHECK(std::string_view(e.what()).find("capture.json") == 0);
-        return e.code();
-    }
-    return {};
+        return reader.tree();
+    });
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../checkpoint_files.hpp"
+#include "../../refusal.hpp"
 
 #include <stemma/error.hpp>
 
@@ -17,12 +18,8 @@ namespace {
 using namespace test::pickled;
 
 std::string why_refused(const std::string& bytes) {
-    try {
-        stemma::detail::torch_archive_reader(bytes, "file").read();
-    } catch (const stemma::error& e) {
-        return e.what();
-    }
-    return "";
+    return test::why_refused(
+        [&] { return stemma::detail::torch_archive_reader(bytes, "file").read(); });
 }
 
 /// The error for a tensor in a storage of four numbers.

@@ -2,7 +2,7 @@
 #include <stemma/onnx/detail/for_each_tensor.hpp>
 
 #include "../../catch.hpp"
-#include "../../io/refusal.hpp"
+#include "../../refusal.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/error.hpp>

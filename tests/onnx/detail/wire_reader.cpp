@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
+#include "../../refusal.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/error.hpp>
@@ -35,15 +36,9 @@ std::vector<wire_field> fields_of(std::string_view bytes) {
 }
 
 bool is_refused(std::string_view bytes) {
-    try {
-        static_cast<void>(fields_of(bytes));
-    } catch (const stemma::error& refusal) {
-        const std::string text = refusal.what();
-        CHECK(refusal.code() == stemma::error_code::malformed);
-        CHECK(text.find("file: byte ") == 0);
-        return true;
-    }
-    return false;
+    const auto code = test::refusal("file: byte ", [&] { return fields_of(bytes); });
+    CHECK((!code || code == stemma::error_code::malformed));
+    return code.has_value();
 }
 
 std::string nested_groups(std::size_t depth) {

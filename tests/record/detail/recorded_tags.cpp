@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
+#include "../../refusal.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -49,14 +50,11 @@ TEST_CASE("recorded_tags: equal neighbours make one run") {
 
 TEST_CASE("recorded_tags: rejects a table that does not fit the model") {
     const auto is_refused = [](const std::string& runs, std::size_t nodes) {
-        try {
-            static_cast<void>(
-                stemma::detail::read_recorded_tags("{\"runs\": [" + runs + "]}", "file", nodes, 4));
-        } catch (const stemma::error& refusal) {
-            CHECK(refusal.code() == stemma::error_code::malformed);
-            return true;
-        }
-        return false;
+        const auto code = test::refusal("file", [&] {
+            return stemma::detail::read_recorded_tags("{\"runs\": [" + runs + "]}", "file", nodes,
+                                                      4);
+        });
+        return code == stemma::error_code::malformed;
     };
     CHECK_FALSE(is_refused("[2, 3], [1, 0, [0, 3]]", 3));
     CHECK(is_refused("[2, 3]", 3));

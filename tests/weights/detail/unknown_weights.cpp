@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../checkpoint_files.hpp"
 #include "../../patched_model.hpp"
+#include "../../refusal.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/weights/patch_weights.hpp>
