@@ -132,3 +132,18 @@ export class Page {
     return this.context.close();
   }
 }
+
+/** Runs tests by name, only those with the fourth argument in theirs if there is one, and exits. */
+export async function runTests(tests) {
+  let failed = 0;
+  for (const [name, test] of Object.entries(tests).filter(([name]) => !process.argv[4] || name.includes(process.argv[4]))) {
+    try {
+      await test();
+      console.log(`ok      ${name}`);
+    } catch (problem) {
+      ++failed;
+      console.log(`FAILED  ${name}\n${problem.stack}`);
+    }
+  }
+  process.exit(failed === 0 ? 0 : 1);
+}

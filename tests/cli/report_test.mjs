@@ -9,7 +9,7 @@ import {execFileSync} from "node:child_process";
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
-import {Page, needBrowser} from "./browser.mjs";
+import {Page, needBrowser, runTests} from "./browser.mjs";
 import {chainModel} from "./chain_model.mjs";
 
 needBrowser();
@@ -635,14 +635,4 @@ const tests = {
   },
 };
 
-let failed = 0;
-for (const [name, test] of Object.entries(tests).filter(([name]) => !process.argv[4] || name.includes(process.argv[4]))) {
-  try {
-    await test();
-    console.log(`ok      ${name}`);
-  } catch (problem) {
-    ++failed;
-    console.log(`FAILED  ${name}\n${problem.stack}`);
-  }
-}
-process.exit(failed === 0 ? 0 : 1);
+await runTests(tests);

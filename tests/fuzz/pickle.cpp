@@ -4,7 +4,7 @@
 #include "fuzz.hpp"
 
 #include <stemma/checkpoint/detail/pickle.hpp>
-#include <stemma/checkpoint/detail/state_finder.hpp>
+#include <stemma/checkpoint/detail/torch_archive.hpp>
 #include <stemma/checkpoint/detail/torch_pickle.hpp>
 
 #include <cstddef>

@@ -5,37 +5,11 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
-import { Harness, skipped } from "./ort.mjs";
 import { runProgram } from "./programs.mjs";
+import { beginChecks } from "./suite.mjs";
 
-const { values: options } = parseArgs({
-    options: {
-        fixtures: { type: "string", default: process.env.STEMMA_FIXTURES },
-        stemma: { type: "string" },
-        work: { type: "string", default: process.env.STEMMA_WORK },
-    },
-});
-if (!options.stemma) {
-    console.log("skipped: the program is not built");
-    process.exit(skipped);
-}
-let harness;
-try {
-    harness = new Harness();
-} catch (error) {
-    console.log(`skipped: ONNX Runtime is not installed (${error.message})`);
-    process.exit(skipped);
-}
-
-const failures = [];
-
-function check(truth, what) {
-    if (!truth) {
-        failures.push(what);
-    }
-}
+const { options, harness, check, finish } = beginChecks();
 
 /** The outputs of a model, with rules for annotated layers, for the first saved inputs of a fixture. */
 async function run(file, rules, feeds) {
@@ -73,7 +47,4 @@ for (const [name, query] of [["bert_micro", "encoder.layer.0"], ["unet_tiny", "o
     check(/layering/.test(refused), `${name}: the option is not read: ${refused}`);
     console.log(`${name}: ${before.length} results are the same`);
 }
-for (const line of failures) {
-    console.error(line);
-}
-process.exit(failures.length > 0 ? 1 : 0);
+finish();

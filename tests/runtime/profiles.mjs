@@ -5,42 +5,17 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import { modulesAfter } from "./origins.mjs";
-import { Harness, skipped } from "./ort.mjs";
 import { runProgram } from "./programs.mjs";
+import { beginChecks } from "./suite.mjs";
 import { Graphs } from "./wire.mjs";
 
-const { values: options } = parseArgs({
-    options: {
-        fixtures: { type: "string", default: process.env.STEMMA_FIXTURES },
-        stemma: { type: "string" },
-        work: { type: "string", default: process.env.STEMMA_WORK },
-    },
-});
-if (!options.stemma) {
-    console.log("skipped: the program is not built");
-    process.exit(skipped);
-}
-let harness;
-try {
-    harness = new Harness();
-} catch (error) {
-    console.log(`skipped: ONNX Runtime is not installed (${error.message})`);
-    process.exit(skipped);
-}
+const { options, harness, check, finish } = beginChecks();
 
 // These files have small weights, so that the sizes of computed values are those of the original.
 const models = ["bert_micro", "bert_mlm", "gpt2_tiny", "unet_tiny", "two_tower", "lstm_classifier"];
 const runs = 4;
-const failures = [];
-
-function check(truth, what) {
-    if (!truth) {
-        failures.push(what);
-    }
-}
 
 function stemma(...words) {
     const done = runProgram(options.stemma, words);
@@ -227,7 +202,4 @@ for (const name of models) {
         }
     }
 }
-for (const line of failures) {
-    console.error(line);
-}
-process.exit(failures.length > 0 ? 1 : 0);
+finish();

@@ -162,6 +162,31 @@ export class FixtureSuite {
     }
 }
 
+/**
+ * A test of a few models, which needs the program and ONNX Runtime; without these it exits as skipped.
+ * @returns the options, a Harness, `check(truth, what)`, and `finish()`, which lists what failed and exits.
+ */
+export function beginChecks() {
+    if (!options.stemma) {
+        console.log("skipped: the program stemma is not built");
+        process.exit(skipped);
+    }
+    const failures = [];
+    return {
+        options,
+        harness: harnessOrSkip(),
+        check(truth, what) {
+            if (!truth) {
+                failures.push(what);
+            }
+        },
+        finish() {
+            printList("FAILED", failures);
+            process.exit(failures.length > 0 ? 1 : 0);
+        },
+    };
+}
+
 /** The title of the list of models too new for the installed checker. */
 export const unjudged = "not judged by the checker";
 

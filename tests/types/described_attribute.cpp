@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/types/described_attribute.hpp>
 
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
 
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/model_file.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -50,6 +53,13 @@ std::string text_of(const test::message& attribute, const std::string& op_type =
 
 std::string float_bytes(float number) {
     return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+stemma::detail::tensor_text read(const std::string& bytes, std::size_t most = 4) {
+    return stemma::detail::read_tensor_text(
+        stemma::detail::wire_reader(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
+                                    "tensor"),
+        most);
 }
 
 } // namespace
@@ -126,6 +136,36 @@ TEST_CASE("described_attribute: a missing type follows from the contents") {
     untyped.text(1, "group").number(3, 4);
     CHECK(text_of(untyped) == "group=4");
     CHECK(describe({untyped})[0].type == "int");
+}
+
+TEST_CASE("read_tensor_text: reads numbers from any field") {
+    CHECK(read(test::message().number(1, 2).number(2, 6).text(5, "\x01\x02").bytes()).text ==
+          "int32[2] [1,2]");
+    CHECK(read(test::message().number(1, 1).number(2, 13).number(11, ~std::uint64_t{0}).bytes())
+              .text == "uint64[1] [18446744073709551615]");
+    CHECK(read(test::message().number(1, 2).number(2, 9).text(9, std::string("\0\1", 2)).bytes())
+              .text == "bool[2] [0,1]");
+    const double number = -1.5;
+    CHECK(read(test::message()
+                   .number(2, 11)
+                   .text(10, {reinterpret_cast<const char*>(&number), sizeof number})
+                   .bytes())
+              .text == "float64[] -1.5");
+}
+
+TEST_CASE("read_tensor_text: reports what it omitted, and that it read nothing") {
+    const auto some = read(test::message().number(1, 3).number(2, 2).text(9, "\1\2\3").bytes(), 2);
+    CHECK(some.text == "uint8[3] [1,2,\xe2\x80\xa6]");
+    CHECK(some.cut);
+    CHECK(some.elements == 3);
+    // Elsewhere, packed, of an unknown type, or with too few bytes.
+    CHECK(read(test::message().number(1, 3).number(2, 1).number(14, 1).bytes()).text ==
+          "float32[3]");
+    CHECK(read(test::message().number(1, 2).number(2, 22).text(9, "\1").bytes()).text == "int4[2]");
+    CHECK(read(test::message().number(1, 2).number(2, 99).text(9, "\1").bytes()).text ==
+          "type 99[2]");
+    CHECK(read(test::message().number(1, 2).number(2, 1).text(9, "\1").bytes()).text ==
+          "float32[2]");
 }
 
 } // namespace test::types_described_attribute
