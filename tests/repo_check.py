@@ -37,7 +37,6 @@ UNTESTED = {
     "stemma/evidence/detail/scope_series.hpp": "part of evidence/detail/scope_modules.hpp, tested there",
     "stemma/weights/detail/biased_products.hpp": "part of weights/identify_parameters.hpp, tested in cli/weights_test.py",
     "stemma/weights/detail/name_numbers.hpp": "part of weights/identify_parameters.hpp, tested there",
-    "stemma/weights/detail/folded_norms.hpp": "part of weights/identify_parameters.hpp, tested in cli/weights_test.py",
     "stemma/weights/detail/content_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/derived_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/used_entries.hpp": "part of weights/identify_parameters.hpp, tested there",

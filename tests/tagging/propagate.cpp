@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/tagging/propagate.hpp>
 
-#include "../../catch.hpp"
-#include "../../operator_scene.hpp"
-#include "../../random_numbers.hpp"
 #include "../catch.hpp"
 #include "../operator_scene.hpp"
 #include "../random_numbers.hpp"

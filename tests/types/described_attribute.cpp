@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stemma/types/described_attribute.hpp>
 
-#include "../../catch.hpp"
-#include "../../wire_builder.hpp"
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
 

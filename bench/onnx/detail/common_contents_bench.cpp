@@ -5,7 +5,6 @@
 
 #include <stemma/onnx/detail/common_contents.hpp>
 #include <stemma/onnx/detail/data_hashes.hpp>
-#include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <benchmark/benchmark.h>

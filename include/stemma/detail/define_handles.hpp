@@ -9,7 +9,7 @@
 #include <stemma/handles.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/onnx/detail/attribute_reader.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>

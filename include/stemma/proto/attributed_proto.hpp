@@ -10,8 +10,6 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>
 #include <stemma/open/write_tagged.hpp>
-#include <stemma/proto/detail/edit_messages.hpp>
-#include <stemma/proto/detail/message_outline.hpp>
 #include <stemma/proto/proto_model.hpp>
 #include <stemma/proto/tag_proto.hpp>
 #include <stemma/record/detail/given_names.hpp>

@@ -6,7 +6,6 @@
 #include <stemma/core/ids.hpp>
 #include <stemma/io/detail/real_text.hpp>
 #include <stemma/io/json_text.hpp>
-#include <stemma/onnx/detail/attribute_reader.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/number_types.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>

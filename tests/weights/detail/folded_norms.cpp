@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/weights/detail/norm_names.hpp>
+#include <stemma/weights/detail/folded_norms.hpp>
 
 #include "../../catch.hpp"
 
 #include <string>
 #include <vector>
 
-namespace test::weights_detail_norm_names {
+namespace test::weights_detail_folded_norms {
 
 using namespace stemma::detail;
 
@@ -56,4 +56,4 @@ TEST_CASE("norms_beside: a list of convolutions has a list of norms beside it") 
     CHECK(norms_beside("3").empty());
 }
 
-} // namespace test::weights_detail_norm_names
+} // namespace test::weights_detail_folded_norms

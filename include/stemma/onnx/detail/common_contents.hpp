@@ -4,21 +4,72 @@
 
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/io/detail/xxh64.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/data_hashes.hpp>
-#include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/message_refs.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// The tensors that a model stores: initializers, numbered as in `wire_model::tensors`, then those
+/// of Constants, in order of nodes.
+class stored_tensors {
+public:
+    /// Requires: `model` outlives this. Complexity: O(nodes), and O(bytes) of Constants'
+    /// attributes.
+    explicit stored_tensors(const wire_model& model) : model_(&model) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (const auto tensor =
+                    is_constant(node) ? model.constant_tensor(node) : std::nullopt) {
+                nodes_.push_back(node);
+                constants_.push_back(*tensor);
+            }
+        }
+    }
+
+    [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
+
+    [[nodiscard]] std::size_t size() const noexcept {
+        return model_->tensors().size() + constants_.size();
+    }
+
+    [[nodiscard]] tensor_ref operator[](std::size_t number) const noexcept {
+        const auto initializers = model_->tensors();
+        if (number < initializers.size()) {
+            return initializers[number];
+        }
+        tensor_ref result;
+        result.message = constants_[number - initializers.size()];
+        return result;
+    }
+
+    /// Returns: the nodes of the tensors behind the initializers, ascending.
+    [[nodiscard]] std::span<const id> constants() const noexcept { return nodes_; }
+
+    [[nodiscard]] bool is_constant(id node) const noexcept {
+        return is_constant_node(*model_, node);
+    }
+
+private:
+    const wire_model* model_;
+    std::vector<message_ref> constants_;
+    std::vector<id> nodes_;
+};
 
 /// Hashes the tensors of two models so that equal hashes mean equal contents, within and across
 /// models, as those of `content_hasher` do.

@@ -9,7 +9,6 @@
 #include <stemma/onnx/detail/common_contents.hpp>
 #include <stemma/onnx/detail/data_hashes.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
-#include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>

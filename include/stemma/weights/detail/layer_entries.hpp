@@ -8,7 +8,6 @@
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/weights/detail/folded_norms.hpp>
-#include <stemma/weights/detail/norm_names.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
