@@ -13,6 +13,9 @@ import re
 import statistics
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "compile_fail"))
+from check import common_cases
+
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
 INCLUDE = ROOT / "include"
 
@@ -520,7 +523,8 @@ def sentences_of(text):
 
 def check_refusals():
     """Checks that tables of rejected sources cover all static_asserts of headers."""
-    refused = "".join(TEXT[name] for name in TEXT if name.startswith("tests/compile_fail/"))
+    refused = "".join(TEXT[name] + common_cases(TEXT[name])
+                      for name in TEXT if name.startswith("tests/compile_fail/") and name.endswith(".cpp"))
     refused = refused.replace("\n// ", " ")
     for header in HEADERS:
         for sentence in sentences_of(TEXT[header]):

@@ -12,22 +12,7 @@ struct complete : members {
     using policy_category = stemma::carrier_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::carrier_category, complete>());
-
-// expect: carrier policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::carrier_category, not_copyable>());
-
-// expect: carrier policy: add `using policy_category = stemma::carrier_category;`
-static_assert(stemma::explain_policy<stemma::carrier_category, members>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::carrier_category, of_another_role>());
+// role: carrier
 
 // expect: carrier policy: add `template <stemma::carrier_sink Sink> void write(const
 // stemma::operator_tags&, Sink&) const`

@@ -15,6 +15,10 @@ first belongs to all cases:
                             that fails.
     // compiles             no messages about the case
 
+A table of policies says `// role: ROLE`, followed by what they are templates of, and defines `members`
+and `complete`, with everything that the role needs but its category, and all: what every role refuses
+then follows at the end.
+
 A sentence may continue in the next lines of its comment. In separate comments, a case may limit the
 length of the messages, `// at most N lines`, and a table may set compiler options, `// options: ...`.
 """
@@ -30,6 +34,35 @@ ERROR = re.compile(r"[^\s:]+:\d+:(?:\d+:)? (?:fatal )?error: (?P<text>.*)")
 PLACE = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? ")
 # g++ prints this before an error, clang after it.
 BEFORE = re.compile(r"In file included from|\s+from |\S+ In |\S+\s+(?:recursively )?required from ")
+
+ROLE = re.compile(r"^// role: (\w+)(.*)$", re.M)
+COMMON = """
+// compiles
+static_assert(stemma::explain_policy<stemma::ROLE_category, completeMORE>());
+
+// expect: ROLE policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_policy<stemma::ROLE_category, not_copyableMORE>());
+
+// expect: ROLE policy: add `using policy_category = stemma::ROLE_category;`
+static_assert(stemma::explain_policy<stemma::ROLE_category, membersMORE>());
+
+struct of_another_role : members {
+    using policy_category = stemma::OTHER_category;
+};
+static_assert(stemma::explain_policy<stemma::ROLE_category, of_another_roleMORE>());
+"""
+
+
+def common_cases(text):
+    """What the policies of a table share with those of every other role."""
+    role = ROLE.search(text)
+    if not role:
+        return ""
+    other = "selection" if role[1] == "cut" else "cut"
+    return COMMON.replace("ROLE", role[1]).replace("MORE", role[2]).replace("OTHER", other)
 
 
 class Case:
@@ -140,6 +173,11 @@ def main():
     if table == "precompile":
         return subprocess.run(command + ["-x", "c++-header", headers, "-o", headers + ".gch"]).returncode
     text = pathlib.Path(table).read_text(encoding="utf-8")
+    common = common_cases(text)
+    if common:
+        text += common
+        table = f"{headers}.{pathlib.Path(table).name}"
+        pathlib.Path(table).write_text(text, encoding="utf-8")
     cases = cases_of(text)
     if not cases:
         print(f"{table}:1: no line says '// expect: ...' or '// compiles'")

@@ -11,22 +11,7 @@ struct complete : members {
     using policy_category = stemma::cost_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::cost_category, complete>());
-
-// expect: cost policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::cost_category, not_copyable>());
-
-// expect: cost policy: add `using policy_category = stemma::cost_category;`
-static_assert(stemma::explain_policy<stemma::cost_category, members>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::cost_category, of_another_role>());
+// role: cost
 
 // expect: cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`
 struct without_members {

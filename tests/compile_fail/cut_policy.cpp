@@ -15,22 +15,7 @@ struct complete : members {
     using policy_category = stemma::cut_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::cut_category, complete>());
-
-// expect: cut policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::cut_category, not_copyable>());
-
-// expect: cut policy: add `using policy_category = stemma::cut_category;`
-static_assert(stemma::explain_policy<stemma::cut_category, members>());
-
-struct of_another_role : members {
-    using policy_category = stemma::selection_category;
-};
-static_assert(stemma::explain_policy<stemma::cut_category, of_another_role>());
+// role: cut
 
 // expect: cut policy: add `bool pulls(stemma::dependence) const`
 

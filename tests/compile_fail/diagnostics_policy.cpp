@@ -11,22 +11,7 @@ struct complete : members {
     using policy_category = stemma::diagnostics_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::diagnostics_category, complete>());
-
-// expect: diagnostics policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::diagnostics_category, not_copyable>());
-
-// expect: diagnostics policy: add `using policy_category = stemma::diagnostics_category;`
-static_assert(stemma::explain_policy<stemma::diagnostics_category, members>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::diagnostics_category, of_another_role>());
+// role: diagnostics
 
 // expect: diagnostics policy: add `std::optional<stemma::severity> judge(const stemma::finding&)
 // const`

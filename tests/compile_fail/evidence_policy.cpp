@@ -29,22 +29,7 @@ struct complete : members {
     using policy_category = stemma::evidence_category;
 };
 
-// compiles
-static_assert(explain_policy<evidence_category, complete, operators, modules>());
-
-// expect: evidence policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(explain_policy<evidence_category, not_copyable, operators, modules>());
-
-// expect: evidence policy: add `using policy_category = stemma::evidence_category;`
-static_assert(explain_policy<evidence_category, members, operators, modules>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(explain_policy<evidence_category, of_another_role, operators, modules>());
+// role: evidence, operators, modules
 
 // expect: evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`
 struct without_members {

@@ -9,22 +9,7 @@ struct complete : members {
     using policy_category = stemma::frames_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::frames_category, complete>());
-
-// expect: frames policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::frames_category, not_copyable>());
-
-// expect: frames policy: add `using policy_category = stemma::frames_category;`
-static_assert(stemma::explain_policy<stemma::frames_category, members>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::frames_category, of_another_role>());
+// role: frames
 
 // expect: frames policy: add `stemma::frame_kind kind(const stemma::source_position&) const`
 struct without_members {

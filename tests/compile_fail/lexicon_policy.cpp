@@ -12,22 +12,7 @@ struct complete : members {
     using policy_category = stemma::lexicon_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::lexicon_category, complete>());
-
-// expect: lexicon policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::lexicon_category, not_copyable>());
-
-// expect: lexicon policy: add `using policy_category = stemma::lexicon_category;`
-static_assert(stemma::explain_policy<stemma::lexicon_category, members>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::lexicon_category, of_another_role>());
+// role: lexicon
 
 // expect: lexicon policy: add `stemma::correspondence correspond(std::string_view captured,
 // std::string_view type) const`

@@ -16,22 +16,7 @@ struct complete : members {
     using policy_category = stemma::naming_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::naming_category, complete, modules>());
-
-// expect: naming policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::naming_category, not_copyable, modules>());
-
-// expect: naming policy: add `using policy_category = stemma::naming_category;`
-static_assert(stemma::explain_policy<stemma::naming_category, members, modules>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::naming_category, of_another_role, modules>());
+// role: naming, modules
 
 // expect: naming policy: add `void name_modules(const Modules&, stemma::tag_table&) const`
 struct without_members {

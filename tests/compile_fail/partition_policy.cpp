@@ -10,22 +10,7 @@ struct complete : members {
     using policy_category = stemma::partition_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::partition_category, complete>());
-
-// expect: partition policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::partition_category, not_copyable>());
-
-// expect: partition policy: add `using policy_category = stemma::partition_category;`
-static_assert(stemma::explain_policy<stemma::partition_category, members>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::partition_category, of_another_role>());
+// role: partition
 
 // expect: partition policy: add `stemma::partition_plan partition(const
 // stemma::partition_problem<Graph>&) const`

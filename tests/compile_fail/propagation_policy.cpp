@@ -23,22 +23,7 @@ struct complete : members {
     using policy_category = stemma::propagation_category;
 };
 
-// compiles
-static_assert(explain_policy<propagation_category, complete, operators>());
-
-// expect: propagation policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(explain_policy<propagation_category, not_copyable, operators>());
-
-// expect: propagation policy: add `using policy_category = stemma::propagation_category;`
-static_assert(explain_policy<propagation_category, members, operators>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(explain_policy<propagation_category, of_another_role, operators>());
+// role: propagation, operators
 
 // expect: propagation policy: add `void propagate(const stemma::propagation_problem<Ops>&,
 // std::span<stemma::attribution>) const`

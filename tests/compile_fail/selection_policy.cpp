@@ -13,22 +13,7 @@ struct complete : members {
     using policy_category = stemma::selection_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::selection_category, complete, modules>());
-
-// expect: selection policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::selection_category, not_copyable, modules>());
-
-// expect: selection policy: add `using policy_category = stemma::selection_category;`
-static_assert(stemma::explain_policy<stemma::selection_category, members, modules>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::selection_category, of_another_role, modules>());
+// role: selection, modules
 
 // expect: selection policy: add `bool selects(const Modules&, stemma::id module) const`
 struct without_members {

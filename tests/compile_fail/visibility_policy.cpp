@@ -17,22 +17,7 @@ struct complete : members {
     using policy_category = stemma::visibility_category;
 };
 
-// compiles
-static_assert(stemma::explain_policy<stemma::visibility_category, complete, operators>());
-
-// expect: visibility policy: make the class copyable
-struct not_copyable : complete {
-    not_copyable(const not_copyable&) = delete;
-};
-static_assert(stemma::explain_policy<stemma::visibility_category, not_copyable, operators>());
-
-// expect: visibility policy: add `using policy_category = stemma::visibility_category;`
-static_assert(stemma::explain_policy<stemma::visibility_category, members, operators>());
-
-struct of_another_role : members {
-    using policy_category = stemma::cut_category;
-};
-static_assert(stemma::explain_policy<stemma::visibility_category, of_another_role, operators>());
+// role: visibility, operators
 
 // expect: visibility policy: add `bool shows(const Ops&, operator) const`
 struct without_members {
