@@ -148,7 +148,7 @@ TEST_CASE("stream_json: reads or rejects any bytes") {
                 random.one_in(2) ? static_cast<char>(random(256)) : text[random(text.size())];
         }
         const auto refused = refusal(damaged);
-        read += refused ? 0 : 1;
+        read += refused ? 0U : 1U;
         CHECK((!refused || refused->code() == stemma::error_code::malformed));
     }
     CHECK(read > 0);
