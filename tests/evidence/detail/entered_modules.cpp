@@ -59,6 +59,26 @@ TEST_CASE("entered_modules: not what unknown modules compute on the way") {
     CHECK(entered(net, sum).empty());
 }
 
+TEST_CASE("entered_modules: not what is joined with another module's result before it") {
+    test::region_scene net;
+    const auto x = net.add({}, "embedding");
+    const auto scale = net.add({x});
+    const auto shift = net.add({x});
+    const auto scaled = net.add({net.add({}, "one.conv"), scale});
+    const auto sum = net.add({scaled, shift});
+    net.add({sum}, "other.conv");
+    CHECK(entered(net, scale).empty());
+    CHECK(entered(net, shift).empty());
+    test::region_scene own;
+    const auto y = own.add({}, "embedding");
+    const auto half = own.add({y});
+    const auto joined = own.add({half, own.add({y})});
+    own.add({joined}, "other.conv");
+    own.add({y}, "other.act");
+    CHECK(entered(own, half) == "other");
+    CHECK(entered(own, joined) == "other");
+}
+
 TEST_CASE("entered_modules: several operators of one step are not further readers") {
     test::region_scene net;
     const auto x = net.add({}, "stem.conv");

@@ -66,22 +66,28 @@ public:
     }
 
     /// Moves operators in `modules` from an ancestor to the module they lead to, if that reads the
-    /// value that they are computed from elsewhere too; not those that lay out a known result.
+    /// value that they are computed from elsewhere too; not those that lay out a known result, nor
+    /// those that are joined with other results before that module.
     /// Complexity: O(V), and of each value that is read more than once a bounded number of readers
     /// and of operators behind it.
     void refine(std::vector<id>& modules) const {
-        for (id v = 0; v < modules.size(); ++v) {
+        facts_.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = static_cast<id>(index_of(facts_.ops.graph(), vertex));
             if (start_[v] == no_id || modules[v] == no_id || leads_to_[v].low == no_id) {
-                continue;
+                return;
             }
             const bool lays_out_result = facts_.owner[start_[v]] != no_id &&
                                          is_layout(facts_.type(v)) &&
                                          range::contains(facts_.producers(v), start_[v]);
             const auto m = lays_out_result ? no_id : deeper(entered(v), split_by(v));
-            if (m != no_id && m != modules[v] && tree_.is_ancestor(modules[v], m)) {
+            if (m != no_id && m != modules[v] && tree_.is_ancestor(modules[v], m) &&
+                range::all_of(facts_.readers(v), [&](id w) {
+                    const auto of = facts_.owner[w] == no_id ? modules[w] : facts_.owner[w];
+                    return of == no_id || tree_.is_ancestor(m, of) || !joins(w, v);
+                })) {
                 modules[v] = m;
             }
-        }
+        });
     }
 
 private:
@@ -99,6 +105,25 @@ private:
             from = facts_.owner[from] == no_id && !is_theirs ? start_[from] : no_id;
         }
         return best;
+    }
+
+    /// Whether a reader of `v` also reads what was not computed from a value before `v`.
+    [[nodiscard]] bool joins(id w, id v) const {
+        const auto before = starts_of(v);
+        return range::any_of(facts_.producers(w), [&](id u) {
+            return u != v && !facts_.steady[u] && !range::any_of(starts_of(u), [&](id from) {
+                       return range::contains(before, from);
+                   });
+        });
+    }
+
+    /// Returns: an operator and the values, one before the other, that it was computed from alone.
+    [[nodiscard]] std::vector<id> starts_of(id v) const {
+        std::vector<id> starts;
+        for (; v != no_id && starts.size() < max_steps; v = start_[v]) {
+            starts.push_back(v);
+        }
+        return starts;
     }
 
     /// Returns: the module that reads the parts of a value in several places, if `v` splits it.
