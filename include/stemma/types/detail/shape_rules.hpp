@@ -144,10 +144,10 @@ inline void range(const rule_node& node) {
 inline void flatten(const rule_node& node) {
     const auto& x = node.input(0);
     extents dims{any_extent, any_extent};
-    const auto rank = x.ranked() ? static_cast<std::int64_t>(x.rank()) : any_extent;
+    const auto rank = x.ranked() ? static_cast<std::int64_t>(x.rank()) : 0;
     const auto axis = node.whole("axis", 1);
     const auto at = axis < 0 ? axis + rank : axis;
-    if (at >= 0 && at <= rank) {
+    if (x.ranked() && at >= 0 && at <= rank) {
         auto& algebra = node.algebra();
         const auto middle = x.dims->begin() + at;
         dims = {algebra.extent(algebra.product(extents(x.dims->begin(), middle))),
