@@ -99,11 +99,11 @@ template <operator_view Ops, module_view Modules>
 /// Whether owners are known behind an operator, none of which is in `module`.
 [[nodiscard]] inline bool leads_out_of(const tree_index& tree, id module,
                                        const nearest_owners& behind) {
-    bool any = false;
-    return !range::any_of(behind, [&](const auto& e) {
-        any = any || e.module != no_id;
-        return e.module != no_id && tree.is_ancestor(module, e.module);
-    }) && any;
+    const auto is_known = [](const auto& e) { return e.module != no_id; };
+    const auto is_inside = [&](const auto& e) {
+        return is_known(e) && tree.is_ancestor(module, e.module);
+    };
+    return range::any_of(behind, is_known) && !range::any_of(behind, is_inside);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail
