@@ -36,7 +36,7 @@ const home = `http://127.0.0.1:${server.address().port}/`;
 
 const page = await Page.open(home);
 async function until(expression, what) {
-  for (let i = 0; i < 600; ++i) {
+  for (let i = 0; i < 2400; ++i) {
     if (await page.evaluate(expression)) {
       return;
     }
