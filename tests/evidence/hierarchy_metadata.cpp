@@ -92,10 +92,11 @@ TEST_CASE(
         return test::described(test::node(type, inputs, {name}, name),
                                test::dynamo({name}, {"aten.op.default"}));
     };
-    const auto then_branch = test::graph(
-        {bare("MatMul", {"x", "gate.enc.fc.weight"}, "first"), bare("Relu", {"first"}, "between"),
-         bare("MatMul", {"between", "gate.dec.fc.weight"}, "last")},
-        {}, {"last"});
+    const auto then_branch =
+        test::graph({bare("MatMul", {"x", "gate.enc.fc.weight"}, "first"),
+                     bare("Softmax", {"first"}, "between"),
+                     bare("MatMul", {"between", "gate.dec.fc.weight"}, "last")},
+                    {}, {"last"});
     const auto owner = test::described(
         test::owner_node(
             "If", {"p"}, {"y"},
