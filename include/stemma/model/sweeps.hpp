@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -237,45 +238,45 @@ template <operator_view Ops>
     const auto& graph = problem.ops.graph();
     std::vector<id> joined(problem.evidence.size(), no_id);
     std::vector<operator_t<Ops>> seen;
+    std::vector<std::pair<std::size_t, std::size_t>> passed;   // edges
     std::vector<std::size_t> mark(problem.evidence.size(), 0); // odd: examined; even: on the way
     std::size_t stamp = 1;
-    // Walks from `from` against the edges until `goal`, collecting evidence on the way.
+    // Walks from `from` against the edges until `goal`, then from there along the edges it passed,
+    // collecting evidence on the way.
     const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
         stamp += 2;
         seen.assign(1, from);
+        passed.clear();
         mark[detail::index_of(graph, from)] = stamp;
+        detail::common_module modules;
         for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
+            const auto v = detail::index_of(graph, seen[i]);
+            if (problem.independent != nullptr && (*problem.independent)[v]) {
+                modules.add(problem.evidence[v]);
+            }
             for (auto [it, last] = in_edges(seen[i], graph); it != last; ++it) {
                 const auto producer = source(*it, graph);
-                auto& visited = mark[detail::index_of(graph, producer)];
-                if (producer != goal && visited != stamp) {
-                    visited = stamp;
+                const auto u = detail::index_of(graph, producer);
+                passed.emplace_back(u, v);
+                if (producer != goal && mark[u] != stamp) {
+                    mark[u] = stamp;
                     seen.push_back(producer);
                 }
             }
         }
-        detail::common_module modules;
-        bool reached = false;
-        for (std::size_t i = 0; problem.independent != nullptr && i < seen.size() && i < reach;
-             ++i) {
-            const auto v = detail::index_of(graph, seen[i]);
-            modules.add((*problem.independent)[v] ? problem.evidence[v] : no_id);
-        }
+        mark[detail::index_of(graph, goal)] = stamp + 1;
         for (bool again = true; again;) {
             again = false;
-            for (auto i = std::min(seen.size(), reach); i-- > 0;) {
-                const auto v = detail::index_of(graph, seen[i]);
-                for (auto [it, last] = in_edges(seen[i], graph); mark[v] == stamp && it != last;
-                     ++it) {
-                    const auto producer = source(*it, graph);
-                    if (producer == goal || mark[detail::index_of(graph, producer)] == stamp + 1) {
-                        mark[v] = stamp + 1;
-                        modules.add(problem.evidence[v]);
-                        reached = again = true;
-                    }
+            for (auto edge = passed.rbegin(); edge != passed.rend(); ++edge) {
+                const auto [u, v] = *edge;
+                if (mark[u] == stamp + 1 && mark[v] == stamp) {
+                    mark[v] = stamp + 1;
+                    modules.add(problem.evidence[v]);
+                    again = true;
                 }
             }
         }
+        const bool reached = mark[detail::index_of(graph, from)] == stamp + 1;
         return reached ? modules.get(problem.modules) : no_id;
     };
     for (auto [it, last] = vertices(graph); it != last; ++it) {

@@ -81,10 +81,7 @@ public:
                                          range::contains(facts_.producers(v), start_[v]);
             const auto m = lays_out_result ? no_id : deeper(entered(v), split_by(v));
             if (m != no_id && m != modules[v] && tree_.is_ancestor(modules[v], m) &&
-                range::all_of(facts_.readers(v), [&](id w) {
-                    const auto of = facts_.owner[w] == no_id ? modules[w] : facts_.owner[w];
-                    return of == no_id || tree_.is_ancestor(m, of) || !joins(w, v);
-                })) {
+                !is_joined_before(m, v, modules)) {
                 modules[v] = m;
             }
         });
@@ -107,13 +104,19 @@ private:
         return best;
     }
 
-    /// Whether a reader of `v` also reads what was not computed from a value before `v`.
-    [[nodiscard]] bool joins(id w, id v) const {
+    /// Whether a reader of `v` outside of `m` also reads what was not computed from a value before
+    /// `v`.
+    [[nodiscard]] bool is_joined_before(id m, id v, const std::vector<id>& modules) const {
         const auto before = starts_of(v);
-        return range::any_of(facts_.producers(w), [&](id u) {
+        const auto is_other = [&](id u) {
             return u != v && !facts_.steady[u] && !range::any_of(starts_of(u), [&](id from) {
                        return range::contains(before, from);
                    });
+        };
+        return range::any_of(facts_.readers(v), [&](id w) {
+            const auto of = facts_.owner[w] == no_id ? modules[w] : facts_.owner[w];
+            return of != no_id && !tree_.is_ancestor(m, of) &&
+                   range::any_of(facts_.producers(w), is_other);
         });
     }
 

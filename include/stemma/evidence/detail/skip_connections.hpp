@@ -143,20 +143,24 @@ private:
 
     /// Whether an operator of a module is near on a way to `v`.
     [[nodiscard]] bool leads_to(id m, id v) const {
+        return range::any_of(way_to(v, first_[m]), [&](id u) {
+            return facts_.owner[u] != no_id && tree_.is_ancestor(m, facts_.owner[u]);
+        });
+    }
+
+    /// Returns: `v` and the operators from a position on that it is computed by, the nearest first.
+    [[nodiscard]] std::vector<id> way_to(id v, id position) const {
         std::vector<id> way{v};
         for (std::size_t i = 0; i < way.size() && i < reach; ++i) {
-            if (const auto owner = facts_.owner[way[i]];
-                owner != no_id && tree_.is_ancestor(m, owner)) {
-                return true;
-            }
             for (const auto u : facts_.producers(way[i])) {
-                if (!facts_.steady[u] && facts_.position[u] >= first_[m] &&
+                if (!facts_.steady[u] && facts_.position[u] >= position &&
                     !range::contains(way, u)) {
                     way.push_back(u);
                 }
             }
         }
-        return false;
+        way.resize(std::min(way.size(), reach));
+        return way;
     }
 
     /// Returns: the only input of the model that an operator reads, or `no_id`.
@@ -178,17 +182,11 @@ private:
         if (operand == no_id) {
             return no_id;
         }
-        std::vector<id> way{operand};
         common_module around;
         bool reached = false;
-        for (std::size_t i = 0; i < way.size() && i < reach; ++i) {
-            around.add(facts_.owner[way[i]]);
-            reached = reached || read_input(way[i]) == input;
-            for (const auto u : facts_.producers(way[i])) {
-                if (!facts_.steady[u] && !range::contains(way, u)) {
-                    way.push_back(u);
-                }
-            }
+        for (const auto u : way_to(operand, 0)) {
+            around.add(facts_.owner[u]);
+            reached = reached || read_input(u) == input;
         }
         return reached ? around.get(tree_) : no_id;
     }

@@ -49,9 +49,7 @@ public:
             if (module == no_id) {
                 continue;
             }
-            for (const auto u : beside(module, region, [&](id w) {
-                     return w == region.front() || leads_to[w] == v;
-                 })) {
+            for (const auto u : beside(module, region, leads_to)) {
                 if (is_nameless_product(u) &&
                     (modules[u] == no_id || tree_.depth(modules[u]) < tree_.depth(module))) {
                     modules[u] = module;
@@ -82,6 +80,7 @@ private:
                                                   std::vector<id>& leads_to) const {
         constexpr std::size_t max_region = 256;
         std::vector<id> region{end};
+        leads_to[end] = addition;
         bool reached = false;
         for (std::size_t i = 0; i < region.size() && region.size() <= max_region; ++i) {
             for (const auto u : facts_.producers(region[i])) {
@@ -96,14 +95,15 @@ private:
         return reached && region.size() <= max_region ? region : std::vector<id>();
     }
 
-    /// Returns: the operators of a region that no others separate from those of `module`.
-    template <class IsIn>
+    /// Returns: the operators of a region, which lead to one addition, that no others separate from
+    /// those of `module`.
     [[nodiscard]] std::vector<id> beside(id module, const std::vector<id>& region,
-                                         IsIn is_in) const {
+                                         const std::vector<id>& leads_to) const {
         std::vector<id> reached;
         const auto add = [&](id u) {
+            const bool is_in = leads_to[u] == leads_to[region.front()];
             const bool open = owner_[u] == no_id || tree_.is_ancestor(module, owner_[u]);
-            if (open && is_in(u) && !range::contains(reached, u)) {
+            if (is_in && open && !range::contains(reached, u)) {
                 reached.push_back(u);
             }
         };
